@@ -1,0 +1,1 @@
+"""tiepoint joins embedding spaces: it measures which model to choose, and proves a move between them."""

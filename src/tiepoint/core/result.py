@@ -1,0 +1,231 @@
+"""The result of a benchmark, as result.json holds it: bounded by [report] readers, made to be committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+SCHEMA_VERSION = 1
+Status = Literal["measured", "failed", "not executed"]
+Verdict = Literal["decided", "undecided", "not executed"]
+State = Literal["in", "out", "open", "not tested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over n scored queries with its two-sided interval; None: could not be measured."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far a mean moves over all orders of tied documents, and with every unjudged hit taken as relevant."""
+
+    tie_low: float | None
+    tie_high: float | None
+    unjudged_best: float | None
+
+
+Figures: TypeAlias = Mapping[str, Figure]
+"""Measure name to figure."""
+Slices: TypeAlias = Mapping[str, Figures]
+"""Slice name to figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Queries of a slice whose ranking ties at the cut k, and the pairs (hit, document left out) that tie there."""
+
+    queries: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """Lengths of vectors."""
+
+    min: float
+    median: float
+    max: float
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """Token lengths of one role against the model's real limit; shares in 0..1.
+
+    cut_texts, cut_tokens   None where the model has no limit or states none: truncation is not executed, never 0
+    worst                   ids of the longest texts over the limit that the readers may see
+    """
+
+    p50: float
+    p95: float
+    max: float
+    limit: int | None
+    cut_texts: float | None
+    cut_tokens: float | None
+    worst: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Denominators:
+    """Who stands in the mean of a slice, and why the others do not. Counts of queries but where said."""
+
+    queries: int
+    scored: int
+    no_relevant: int
+    not_judged: int
+    no_answer: int
+    left_out: int
+    few_eligible: int
+    gold: int
+    gold_filtered: int
+    gold_absent: int
+    gold_ceiling: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFigures:
+    """What candidates and baselines have in common: every figure, by slice, subgroup, region and split."""
+
+    measures: Slices = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    over_readable_gold: Slices = field(default_factory=dict)
+    subgroups: Mapping[str, Slices] = field(default_factory=dict)
+    regions: Mapping[str, Slices] = field(default_factory=dict)
+    splits: Mapping[str, Slices] = field(default_factory=dict)
+    ties: Mapping[str, Ties] = field(default_factory=dict)
+    failed_queries: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateResult(ArmFigures):
+    """One candidate. Unknown is None, never 0.
+
+    bytes             of the vectors of the documents that the readers may see; None where no document may be counted
+    bytes_per_item    dimension times bytes per value
+    documents_per_s   of the encoding that made the vectors, which may be an earlier one: encoded_on says when
+    queries_per_s     of queries encoded one by one
+    rebuild_s         documents over documents_per_s, for the documents that may be counted
+    price             of encoding those documents once, in the study's currency
+    tokens_cut        share of the documents' tokens beyond the model's limit
+    documents_missing, queries_missing   items without a vector
+    """
+
+    id: str
+    status: Status
+    reason: str | None = None
+    embedder: str
+    contract: Mapping[str, object] = field(default_factory=dict)
+    signature: str | None = None
+    dimension: int | None = None
+    bytes: int | None = None
+    bytes_per_item: int | None = None
+    documents_per_s: float | None = None
+    tokens_per_s: float | None = None
+    queries_per_s: float | None = None
+    query_p50_ms: float | None = None
+    query_p95_ms: float | None = None
+    load_s: float | None = None
+    rebuild_s: float | None = None
+    price: float | None = None
+    encoded_on: str | None = None
+    tokens_cut: float | None = None
+    document_tokens: Truncation | None = None
+    query_tokens: Truncation | None = None
+    document_norms: Norms | None = None
+    query_norms: Norms | None = None
+    documents_missing: int = 0
+    queries_missing: int = 0
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineResult(ArmFigures):
+    """BM25 or random: always shown, never chosen."""
+
+    id: str
+    status: Status = "measured"
+    reason: str | None = None
+    definition: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One candidate before the rule.
+
+    may_lose_at_most   upper bound, at the rule's confidence, of its largest deficit against any other candidate
+    """
+
+    id: str
+    state: State
+    mean: float
+    may_lose_at_most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The verdict of the rule and what stands beside it, decided or not.
+
+    choice            None unless decided
+    point_choice      the cheapest candidate whose mean is within the gap of the best mean; None: none measured
+    open              candidates that the rule could call neither in nor out
+    least_queries     below this many independent queries (clusters) nothing can be in
+    settle_queries    roughly how many queries would settle it; None: no number would, at these means
+    settle_gap        the smallest gap at which these queries decide; None: no gap below 1 does
+    """
+
+    verdict: Verdict
+    choice: str | None
+    point_choice: str | None
+    open: tuple[str, ...]
+    sentence: str
+    rule: str
+    measure: str
+    slice: str
+    split: str | None
+    gap: float
+    confidence: float | str
+    queries: int
+    clusters: int
+    order: tuple[str, ...]
+    standings: tuple[Standing, ...]
+    least_queries: int | None
+    settle_queries: int | None
+    settle_gap: float | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """The size of the study. documents: those that the readers may see; None where none may be counted."""
+
+    documents: int | None
+    queries: int
+    judgements: int
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """result.json. Reports are made from it and from rows/ alone."""
+
+    schema_version: int
+    study: str
+    notice: str | None
+    k: int
+    measures: tuple[str, ...]
+    seed: int
+    bounded: str
+    counts: Counts
+    definitions: Mapping[str, str]
+    denominators: Mapping[str, Denominators]
+    candidates: tuple[CandidateResult, ...]
+    baselines: tuple[BaselineResult, ...]
+    decision: Decision
+    notes: tuple[str, ...] = ()

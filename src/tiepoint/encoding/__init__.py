@@ -1,0 +1,1 @@
+"""Texts to a Space: batching, checks, the resumable store, timings."""
