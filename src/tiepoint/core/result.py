@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import pyarrow as pa
+
 SCHEMA_VERSION = 1
 Status = Literal["measured", "failed", "not executed"]
 Verdict = Literal["decided", "undecided", "not executed"]
@@ -229,3 +231,56 @@ class Summary:
     baselines: tuple[BaselineResult, ...]
     decision: Decision
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """conditions.json: what a re-litigated comparison asks for.
+
+    created        UTC
+    hashes         SHA-256 of the study's files, by name
+    contracts      candidate id to its contract; signatures likewise
+    packages       name to version
+    seeds          purpose to seed
+    encoded        in which order the candidates were encoded in this run
+    throughput     candidate id to when, where and with how many threads its figures were measured
+    not_executed   what was not executed, and why
+    """
+
+    schema_version: int
+    tiepoint: str
+    created: str
+    hashes: Mapping[str, str]
+    contracts: Mapping[str, Mapping[str, object]]
+    signatures: Mapping[str, str]
+    packages: Mapping[str, str]
+    python: str
+    platform: str
+    processor: str
+    cores: int
+    threads: int
+    seeds: Mapping[str, int]
+    resamples: Mapping[str, int]
+    encoded: tuple[str, ...]
+    throughput: Mapping[str, Mapping[str, str | int | float | None]]
+    definitions: Mapping[str, str]
+    not_executed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Result:
+    """What bench returns and load_result reads back.
+
+    summary      result.json: bounded by [report] readers
+    conditions   conditions.json
+    per_query    candidate, slice, query, measure, value; baselines stand as candidates "bm25" and "random"
+    rankings     candidate, slice, query, rank, document, score, grade (null: unjudged), shown (readers may see it)
+    gold         slice, query, document, grade, state (found, missed, filtered, absent), found_by
+    The three tables are pyarrow Tables, the owner's: they name every id.
+    """
+
+    summary: Summary
+    conditions: Conditions
+    per_query: pa.Table
+    rankings: pa.Table
+    gold: pa.Table

@@ -1,0 +1,338 @@
+"""The decision rule: cost order, walk, and what stands beside the verdict (DESIGN.md, section 5, "Decision")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiepoint.core.result import Decision, Standing, State, Verdict
+from tiepoint.core.study import Rule
+from tiepoint.stats.paired import ArmValues, DeficitBounds, deficit_bounds, least_units, queries_to_settle
+
+TIMED = ("documents_per_s", "queries_per_s", "rebuild_s")
+"""Cost keys that are measured times: within 10 % of the best of a tier they tie."""
+TIER = 0.10
+SAME = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arm:
+    """A measured candidate before the rule.
+
+    low, mid, high   (queries,) float64 values of the rule's measure; see ArmValues. The same queries for every arm. Of a
+                     pooled measure: each query's share of the pooled ratio, times the number of queries
+    costs            by the names of core.study.PREFER; None: unknown, ranks last
+    """
+
+    id: str
+    low: NDArray[np.float64]
+    mid: NDArray[np.float64]
+    high: NDArray[np.float64]
+    costs: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What the rule decides on.
+
+    arms       the measured candidates; may be none
+    cluster    (queries,) int64 from 0, of the queries that can be scored
+    split      the split that the queries are of; None: all queries of the slice
+    excluded   failed and unexecuted candidates with their reasons
+    bm25       the lexical baseline's mean on the same queries; None: not measured
+    """
+
+    arms: Sequence[Arm]
+    cluster: NDArray[np.int64]
+    split: str | None
+    excluded: Mapping[str, str]
+    bm25: float | None
+
+
+def cost_order(arms: Sequence[Arm], prefer: Sequence[str]) -> list[Arm]:
+    """Arms from the cheapest, by the keys of prefer in turn, then by id.
+
+    A key with a leading "-" is better when larger. Times within 10 % of the best of their tier tie, other keys only when
+    equal; an unknown cost ranks last.
+    """
+    if not prefer or len(arms) < 2:
+        return sorted(arms, key=lambda arm: arm.id)
+    name = prefer[0].removeprefix("-")
+    larger = prefer[0].startswith("-")
+    known = [arm for arm in arms if arm.costs.get(name) is not None]
+    unknown = [arm for arm in arms if arm.costs.get(name) is None]
+    known.sort(key=lambda arm: _cost(arm, name), reverse=larger)
+    tiers: list[list[Arm]] = []
+    for arm in known:
+        if tiers and _tie(_cost(tiers[-1][0], name), _cost(arm, name), timed=name in TIMED):
+            tiers[-1].append(arm)
+        else:
+            tiers.append([arm])
+    if unknown:
+        tiers.append(unknown)
+    return [arm for tier in tiers for arm in cost_order(tier, prefer[1:])]
+
+
+def timing_alone(order: Sequence[Arm], prefer: Sequence[str]) -> bool:
+    """True where two neighbours in the order cost the same but for a measured time, and that time parts them."""
+    names = [key.removeprefix("-") for key in prefer]
+
+    def parted(a: Arm, b: Arm) -> bool:
+        same = {n: _tie(_cost(a, n), _cost(b, n), timed=n in TIMED) for n in names}
+        return all(same[n] for n in names if n not in TIMED) and not all(same.values())
+
+    return any(parted(a, b) for a, b in zip(order, order[1:], strict=False))
+
+
+def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decision:
+    """Apply the rule. Fewer than two measured candidates: no decision.
+
+    returns   a Decision whose verdict is decided, undecided or not executed; nothing here raises for a bad result
+    """
+    order = cost_order(evidence.arms, rule.prefer)
+    queries = len(evidence.cluster)
+    clusters = int(evidence.cluster.max(initial=-1)) + 1
+    means = {arm.id: _mean(arm.mid) for arm in order}
+    point = _point_choice(order, means, rule.gap) if queries else None
+    bounds = _bounds(order, evidence, rule, rng) if len(order) > 1 and queries else None
+    verdict, choice, states = _verdict(order, evidence, rule, bounds, point)
+    standings = tuple(
+        Standing(
+            id=arm.id,
+            state=states.get(arm.id, "not tested"),
+            mean=means[arm.id],
+            may_lose_at_most=_may_lose(bounds, c),
+        )
+        for c, arm in enumerate(order)
+    )
+    decision = Decision(
+        verdict=verdict,
+        choice=choice,
+        point_choice=point,
+        open=tuple(arm.id for arm in order if states.get(arm.id) == "open"),
+        sentence="",
+        rule=rule_in_words(rule),
+        measure=rule.measure,
+        slice=rule.slice,
+        split=evidence.split,
+        gap=rule.gap,
+        confidence=rule.confidence,
+        queries=queries,
+        clusters=clusters,
+        order=tuple(arm.id for arm in order),
+        standings=standings,
+        least_queries=least_units(rule.gap, rule.level),
+        settle_queries=_settle_queries(order, evidence, rule, bounds),
+        settle_gap=_settle_gap(bounds),
+        warnings=_warnings(order, means, choice, point, evidence, rule),
+    )
+    return replace(decision, sentence=_sentence(decision, evidence, timing=timing_alone(order, rule.prefer)))
+
+
+def rule_in_words(rule: Rule) -> str:
+    """The rule as written before the run, in one sentence."""
+    order = ", then ".join(f"{'most' if k.startswith('-') else 'least'} {k.removeprefix('-')}" for k in rule.prefer)
+    how = "by point estimate" if rule.confidence == "point" else f"with {rule.confidence:.0%} confidence"
+    return (
+        f"Take the first candidate in the order of {order}, then id, that loses at most {rule.gap:g} of {rule.measure} "
+        f"({rule.slice}) against every other candidate, {how}."
+    )
+
+
+def _bounds(order: Sequence[Arm], evidence: Evidence, rule: Rule, rng: np.random.Generator) -> DeficitBounds:
+    stacked = [np.stack([getattr(arm, part) for arm in order], axis=1) for part in ("low", "mid", "high")]
+    return deficit_bounds(ArmValues(*stacked), evidence.cluster, confidence=rule.level, rng=rng)
+
+
+def _verdict(
+    order: Sequence[Arm], evidence: Evidence, rule: Rule, bounds: DeficitBounds | None, point: str | None
+) -> tuple[Verdict, str | None, dict[str, State]]:
+    """The verdict, the choice, and the state of each candidate that the walk came to."""
+    states: dict[str, State] = {}
+    if bounds is None:
+        return "not executed", None, states
+    if rule.confidence == "point":
+        choices = {_point_choice(order, _range_means(order, c), rule.gap) for c in range(-1, len(order))}
+        return ("decided", point, states) if len(choices) == 1 else ("undecided", None, states)
+    for c, arm in enumerate(order):
+        states[arm.id] = _state(bounds, c, rule.gap)
+        if states[arm.id] == "in":
+            return "decided", arm.id, states
+        if states[arm.id] == "open":
+            break
+    return "undecided", None, states
+
+
+def _range_means(order: Sequence[Arm], favoured: int) -> dict[str, float]:
+    """Means with one arm at its largest and the others at their smallest; -1: as ranked."""
+    if favoured < 0:
+        return {arm.id: _mean(arm.mid) for arm in order}
+    return {arm.id: _mean(arm.high if i == favoured else arm.low) for i, arm in enumerate(order)}
+
+
+def _state(bounds: DeficitBounds, c: int, gap: float) -> State:
+    upper, lower = _upper(bounds, c), float(np.nanmax(bounds.lower[c]))
+    if upper <= gap + SAME:
+        return "in"
+    return "out" if lower > gap + SAME else "open"
+
+
+def _upper(bounds: DeficitBounds, c: int) -> float:
+    return float(np.nanmax(bounds.upper[c]))
+
+
+def _may_lose(bounds: DeficitBounds | None, c: int) -> float:
+    return 1.0 if bounds is None else min(1.0, max(0.0, _upper(bounds, c)))
+
+
+def _point_choice(order: Sequence[Arm], means: Mapping[str, float], gap: float) -> str | None:
+    """The cheapest arm whose mean is within the gap of the best mean."""
+    best = max(means.values(), default=math.nan)
+    return next((arm.id for arm in order if best - means[arm.id] <= gap + SAME), None)
+
+
+def _settle_gap(bounds: DeficitBounds | None) -> float | None:
+    """The smallest gap, rounded up to 0.0001, at which the walk ends in a choice."""
+    if bounds is None:
+        return None
+    passed = math.inf
+    found: list[float] = []
+    for c in range(len(bounds.upper)):
+        if _upper(bounds, c) < min(passed, 1.0):
+            found.append(_upper(bounds, c))
+        passed = min(passed, float(np.nanmax(bounds.lower[c])))
+    return math.ceil(max(min(found), 0.0) * 1e4 - 1e-6) / 1e4 if found else None
+
+
+def _settle_queries(order: Sequence[Arm], evidence: Evidence, rule: Rule, bounds: DeficitBounds | None) -> int | None:
+    """Queries that the walk would need to end in a choice, if means and spreads stay as they are."""
+    if bounds is None:
+        return None
+    needed = 0
+    for c, arm in enumerate(order):
+        others = [other for i, other in enumerate(order) if i != c]
+        differences = [other.mid - arm.mid for other in others]
+        over = [d for d in differences if d.mean() > rule.gap]
+        each = [
+            queries_to_settle(d, evidence.cluster, gap=rule.gap, confidence=rule.level, others=len(others))
+            for d in (over or differences)
+        ]
+        known = [n for n in each if n is not None]
+        if not known or (not over and len(known) < len(each)):
+            return None
+        needed = max(needed, min(known) if over else max(known))
+        if not over:
+            return needed
+    return None
+
+
+def _warnings(
+    order: Sequence[Arm],
+    means: Mapping[str, float],
+    choice: str | None,
+    point: str | None,
+    evidence: Evidence,
+    rule: Rule,
+) -> tuple[str, ...]:
+    lines: list[str] = []
+    named = choice or point
+    if named is not None and evidence.bm25 is not None and means[named] <= evidence.bm25:
+        lines.append(
+            f"{named} does not beat BM25 on {rule.measure} ({means[named]:.4f} against {evidence.bm25:.4f}): "
+            "a lexical search may serve these questions as well"
+        )
+    if rule.confidence == "point":
+        lines.append('confidence is "point": the choice rests on point estimates, and chance may have made it')
+    moved = [arm.id for arm in order if not (np.array_equal(arm.low, arm.mid) and np.array_equal(arm.high, arm.mid))]
+    if moved:
+        lines.append(
+            f"tied or unjudged documents can move {', '.join(moved)}; the verdict holds over that range or is withheld"
+        )
+    return tuple(lines)
+
+
+def _sentence(decision: Decision, evidence: Evidence, *, timing: bool) -> str:
+    """What a manager reads: the verdict, how sure it is, what was left out."""
+    asked = f"{decision.queries:,} {decision.slice} queries" + (
+        f" of the {decision.split} split" if decision.split else ""
+    )
+    parts: list[str] = []
+    if decision.verdict == "not executed":
+        parts.append(_no_decision(decision))
+    elif decision.choice is not None:
+        at_most = next(s.may_lose_at_most for s in decision.standings if s.id == decision.choice)
+        out = [s.id for s in decision.standings if s.state == "out"]
+        sure = (
+            "by point estimate alone"
+            if decision.confidence == "point"
+            else f"at {decision.confidence:.0%} confidence it loses at most {at_most:.4f} of {decision.measure}"
+        )
+        parts.append(
+            f"Choose {decision.choice}: on {asked} it is the cheapest candidate within the gap of {decision.gap:g}; {sure}."
+        )
+        if out:
+            parts.append(
+                f"{', '.join(out)} {'is' if len(out) == 1 else 'are'} cheaper but {_loses(out)} more than the gap."
+            )
+    else:
+        parts.append(_undecided(decision, asked))
+    if timing and decision.order:
+        parts.append("Measured times alone parted candidates of equal cost.")
+    if evidence.excluded:
+        named = "; ".join(f"{i} ({reason})" for i, reason in evidence.excluded.items())
+        parts.append(f"Not measured, so never chosen: {named}.")
+    parts.append("BM25 and random are baselines and are never chosen.")
+    return " ".join(parts)
+
+
+def _no_decision(decision: Decision) -> str:
+    if len(decision.order) > 1:
+        return f"No decision: no query of the slice {decision.slice} has a relevant document that counts."
+    only = f" Only {decision.order[0]} was measured." if decision.order else ""
+    return f"No decision: a choice needs at least two measured candidates.{only}"
+
+
+def _loses(ids: Sequence[str]) -> str:
+    return "loses" if len(ids) == 1 else "lose"
+
+
+def _undecided(decision: Decision, asked: str) -> str:
+    few = decision.least_queries is None or decision.clusters < decision.least_queries
+    if decision.open:
+        why = f"{', '.join(decision.open)} can be called neither inside nor outside the gap of {decision.gap:g}"
+    else:
+        why = "the choice changes with the order of tied or unjudged documents"
+    text = f"Undecided: on {asked} {why}."
+    if few and decision.confidence != "point":
+        needed = (
+            "no number of queries"
+            if decision.least_queries is None
+            else f"at least {decision.least_queries:,} independent queries"
+        )
+        text += f" So few cannot show any candidate inside it: that takes {needed}, here are {decision.clusters:,}."
+    if decision.settle_queries is not None:
+        text += f" Roughly {decision.settle_queries:,} queries would settle it"
+        text += f"; these do at a gap of {decision.settle_gap:.4f}." if decision.settle_gap is not None else "."
+    elif decision.settle_gap is not None:
+        text += f" These queries settle it at a gap of {decision.settle_gap:.4f}."
+    return text + f" By point estimate alone the choice would be {decision.point_choice}."
+
+
+def _cost(arm: Arm, name: str) -> float:
+    value = arm.costs.get(name)
+    return math.inf if value is None else float(value)
+
+
+def _tie(best: float, other: float, *, timed: bool) -> bool:
+    if not timed or best == other:
+        return best == other
+    smaller, larger = sorted((best, other))
+    return smaller >= (1 - TIER) * larger
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else math.nan

@@ -1,0 +1,1 @@
+"""The exact search and its score; the lexical and the random baseline."""
