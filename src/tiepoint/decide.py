@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ SAME = 1e-12
 class Arm:
     """A measured candidate before the rule.
 
-    low, mid, high   (queries,) float64 values of the rule's measure; see ArmValues. The same queries for every arm. Of a
+    low, mid, high   (queries,) float64 values of the rule's measure, see ArmValues; the same queries for every arm. Of a
                      pooled measure: each query's share of the pooled ratio, times the number of queries
     costs            by the names of core.study.PREFER; None: unknown, ranks last
     """
@@ -85,7 +86,7 @@ def timing_alone(order: Sequence[Arm], prefer: Sequence[str]) -> bool:
         same = {n: _tie(_cost(a, n), _cost(b, n), timed=n in TIMED) for n in names}
         return all(same[n] for n in names if n not in TIMED) and not all(same.values())
 
-    return any(parted(a, b) for a, b in zip(order, order[1:], strict=False))
+    return any(parted(a, b) for a, b in pairwise(order))
 
 
 def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decision:
@@ -99,12 +100,12 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
     means = {arm.id: _mean(arm.mid) for arm in order}
     point = _point_choice(order, means, rule.gap) if queries else None
     bounds = _bounds(order, evidence, rule, rng) if len(order) > 1 and queries else None
-    verdict, choice, states = _verdict(order, evidence, rule, bounds, point)
+    verdict, choice, states = _verdict(order, rule, bounds, point)
     standings = tuple(
         Standing(
             id=arm.id,
             state=states.get(arm.id, "not tested"),
-            mean=means[arm.id],
+            mean=means[arm.id] if queries else None,
             may_lose_at_most=_may_lose(bounds, c),
         )
         for c, arm in enumerate(order)
@@ -149,7 +150,7 @@ def _bounds(order: Sequence[Arm], evidence: Evidence, rule: Rule, rng: np.random
 
 
 def _verdict(
-    order: Sequence[Arm], evidence: Evidence, rule: Rule, bounds: DeficitBounds | None, point: str | None
+    order: Sequence[Arm], rule: Rule, bounds: DeficitBounds | None, point: str | None
 ) -> tuple[Verdict, str | None, dict[str, State]]:
     """The verdict, the choice, and the state of each candidate that the walk came to."""
     states: dict[str, State] = {}

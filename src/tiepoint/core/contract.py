@@ -77,7 +77,7 @@ class Contract:
 
     @classmethod
     def from_claims(cls, space_id: str, claims: Mapping[str, object]) -> Contract:
-        """A contract from the fields that a study states. Raises InputError for missing and unknown fields, all at once."""
+        """A contract from the fields that a study states. Raises InputError naming every missing and unknown field."""
         known = {f.name for f in fields(cls)}
         needed = {f.name for f in fields(cls) if f.default is not None} - {"space_id"}
         where = f"contract of candidate {space_id!r}"
@@ -93,7 +93,7 @@ class Contract:
         return cls(**{"space_id": space_id, **claims})  # type: ignore[arg-type]  # __post_init__ checks every type
 
     def contradictions(self, claims: Mapping[str, object]) -> list[str]:
-        """Fields that a study states otherwise than this contract: `dimension: the study says 384, the model has 256`."""
+        """Fields that a study states otherwise, in words: `dimension: the study says 384, the model has 256`."""
         return [
             f"{name}: the study says {claim!r}, the model has {getattr(self, name, None)!r}"
             for name, claim in claims.items()

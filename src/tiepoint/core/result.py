@@ -161,12 +161,13 @@ class BaselineResult(ArmFigures):
 class Standing:
     """One candidate before the rule.
 
+    mean               on the queries that decide; None where there are none
     may_lose_at_most   upper bound, at the rule's confidence, of its largest deficit against any other candidate
     """
 
     id: str
     state: State
-    mean: float
+    mean: float | None
     may_lose_at_most: float
 
 

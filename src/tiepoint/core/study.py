@@ -55,7 +55,7 @@ class Study:
     readers         groups that will read the report; None: not said, so under an acl only aggregates are shown
     threads         0: all
     hashes          SHA-256 of study.toml, corpus, queries, qrels, regions files, by those names
-    notes           what was read and in which form, repeats, stray judgements: lines for the report, without document ids
+    notes           what was read, in which form, repeats, stray judgements: lines for the report, without document ids
     """
 
     folder: Path

@@ -67,7 +67,9 @@ def check_options(candidate: Candidate, known: Collection[str]) -> None:
         raise InputError(
             problems=[
                 Problem(
-                    f"the embedder {candidate.embedder} has no option {name!r}", where, did_you_mean(name, known) or knows
+                    f"the embedder {candidate.embedder} has no option {name!r}",
+                    where,
+                    did_you_mean(name, known) or knows,
                 )
                 for name in unknown
             ]

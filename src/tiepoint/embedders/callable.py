@@ -89,7 +89,9 @@ def imported(name: str, folder: Path) -> Callable[..., NDArray[np.floating]]:
     own = folder / f"{module_name.replace('.', '/')}.py"
     if own.is_file() and module.__file__ and not own.samefile(module.__file__):
         raise CannotRun(
-            f"another module {module_name} is already imported", where=str(module.__file__), fix="rename the study's module"
+            f"another module {module_name} is already imported",
+            where=str(module.__file__),
+            fix="rename the study's module",
         )
     function = getattr(module, function_name, None)
     if not callable(function):

@@ -57,7 +57,11 @@ class OnnxEmbedder:
         options.intra_op_num_threads = self.threads
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(str(self.model), options, providers=["CPUExecutionProvider"])
-        strange = [i.name for i in self._session.get_inputs() if i.name not in {"input_ids", "attention_mask", "token_type_ids"}]
+        strange = [
+            i.name
+            for i in self._session.get_inputs()
+            if i.name not in {"input_ids", "attention_mask", "token_type_ids"}
+        ]
         if strange:
             raise CannotRun(f"the model wants inputs that no tokenizer makes: {', '.join(strange)}")
         outputs = {o.name: len(o.shape or ()) for o in self._session.get_outputs()}

@@ -26,7 +26,8 @@ def read_delimited(path: Path, *, separator: str | None = None, name: str | None
     rows = _rows(utf8_text(raw, name=name), separator, name)
     header = rows.pop(0)[1] if rows else []
     _check(header, rows, name)
-    form = f"{name}: {'tab' if separator == '\t' else 'comma'}-separated with a header, {encoding_name(raw)}"
+    kind = {",": "comma-separated", "\t": "tab-separated"}.get(separator, f"separated by {separator!r}")
+    form = f"{name}: {kind} with a header, {encoding_name(raw)}"
     columns = {column: [values[i] for _, values in rows] for i, column in enumerate(header)}
     seen = dict.fromkeys(header, len(rows))
     return Rows(name, form, columns, seen, [line for line, _ in rows], hashlib.sha256(raw).hexdigest())

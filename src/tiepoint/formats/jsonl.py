@@ -13,7 +13,7 @@ from tiepoint.core.rows import BOM, Rows
 from tiepoint.errors import InputError, Problem, some
 
 
-class _BadLine(ValueError):
+class _BadLineError(ValueError):
     """Why one line cannot be read."""
 
 
@@ -85,7 +85,7 @@ class _Reader:
             return
         try:
             self._keep(_parse(text), number)
-        except _BadLine as error:
+        except _BadLineError as error:
             self._refuse(str(error), f"{number:,}")
 
     def _refuse(self, why: str, line: str) -> None:
@@ -113,30 +113,30 @@ class _Reader:
 def _parse(text: str) -> dict[str, object]:
     try:
         row = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number)
-    except _BadLine:
+    except _BadLineError:
         raise
     except (ValueError, RecursionError):
-        raise _BadLine("are not JSON") from None
+        raise _BadLineError("are not JSON") from None
     if not isinstance(row, dict):
-        raise _BadLine("are not a JSON object")
+        raise _BadLineError("are not a JSON object")
     if "\\ud" in text.casefold() and any("\ud800" <= c <= "\udfff" for c in json.dumps(row, ensure_ascii=False)):
-        raise _BadLine("hold half of a surrogate pair")
+        raise _BadLineError("hold half of a surrogate pair")
     return row
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     row = dict(pairs)
     if len(row) < len(pairs):
-        raise _BadLine("have one key twice in one object")
+        raise _BadLineError("have one key twice in one object")
     return row
 
 
 def _constant(_: str) -> float:
-    raise _BadLine("hold NaN or Infinity, which are not JSON")
+    raise _BadLineError("hold NaN or Infinity, which are not JSON")
 
 
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _BadLine("hold NaN or Infinity, which are not JSON")
+        raise _BadLineError("hold NaN or Infinity, which are not JSON")
     return value

@@ -30,6 +30,7 @@ class Measured:
     worst, best      over all orders of tied documents
     unjudged_best    with every unjudged hit taken as relevant
     over_readable    the recall measures over all readable gold, what the filter removed included
+    judged           how much of each ranking was judged, at the cut-off of the rule's measure
     """
 
     run: Run
@@ -38,6 +39,7 @@ class Measured:
     best: Mapping[str, Column]
     unjudged_best: Mapping[str, Column]
     over_readable: Mapping[str, Column]
+    judged: Column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,10 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         worst={str(m): column(m, worst) for m in measures},
         best={str(m): column(m, best) for m in measures},
         unjudged_best={str(m): column(m, graded.unjudged_as_best(m.cutoff)) for m in measures},
-        over_readable={str(m): column(m, readable) for m in measures if m.name == "recall"} if view.name == FILTERED else {},
+        over_readable={str(m): column(m, readable) for m in measures if m.name == "recall"}
+        if view.name == FILTERED
+        else {},
+        judged=column(parse(f"Judged@{parse(study.rule.measure).cutoff}"), graded),
     )
 
 
@@ -117,7 +122,9 @@ class _Maker:
 
     def of(self, part: Slice, chosen: NDArray[np.int64], *purpose: str) -> dict[str, dict[str, Figure]]:
         columns = [
-            arm.views[part.view.name].columns[str(measure)].take(chosen) for arm in self.arms for measure in self.measures
+            arm.views[part.view.name].columns[str(measure)].take(chosen)
+            for arm in self.arms
+            for measure in self.measures
         ]
         made = self._figures(columns, [m.kind.binary for _ in self.arms for m in self.measures], chosen, purpose)
         names = [str(m) for m in self.measures]

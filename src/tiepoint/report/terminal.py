@@ -1,0 +1,23 @@
+"""The page's first table and sentence for a terminal of 100 columns."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from tiepoint.report.page import Table
+
+WIDTH = 100
+
+
+def show(console: Console, *, notice: str | None, sentence: str, rule: str, table: Table) -> None:
+    """Print the verdict: notice, table, sentence, rule. Names are printed as text, never read as markup."""
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for i, name in enumerate(table.head):
+        drawn.add_column(Text(name), justify="left" if i == 0 else "right", overflow="fold", min_width=4)
+    for row in table.rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    parts: list[Text | RichTable] = [Text(notice, style="yellow"), Text()] if notice else []
+    parts += [drawn, Text(table.note, style="dim"), Text(), Text(sentence, style="bold"), Text(f"Rule: {rule}")]
+    console.print(Group(*parts), width=min(console.width, WIDTH), soft_wrap=False)

@@ -1,0 +1,206 @@
+"""The benchmark: candidates and baselines on one study, exactly searched, measured, decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tiepoint.workflows.spaces import Failed, Opened, make_space, open_candidates
+
+from tiepoint.core.candidate import Candidate
+from tiepoint.core.contract import Contract
+from tiepoint.core.result import (
+    SCHEMA_VERSION,
+    ArmFigures,
+    BaselineResult,
+    CandidateResult,
+    Counts,
+    Result,
+    Status,
+    Summary,
+)
+from tiepoint.core.study import Study
+from tiepoint.decide import decide
+from tiepoint.encoding.encoded import Encoded
+from tiepoint.encoding.progress import SILENT, Progress
+from tiepoint.errors import InputError
+from tiepoint.measures import parse
+from tiepoint.measures.measure import Measure
+from tiepoint.search import chance, lexical
+from tiepoint.search.exact import search
+from tiepoint.stats.resample import stream
+from tiepoint.workflows.arms import costs, named, with_encoding, with_figures
+from tiepoint.workflows.conditions import conditions, definitions
+from tiepoint.workflows.evidence import evidence
+from tiepoint.workflows.figures import ArmRun, figures, measure_run
+from tiepoint.workflows.slices import Slice, View, denominators, slices, views
+from tiepoint.workflows.tables import gold_table, per_query_table, rankings_table
+
+BM25 = "bm25"
+RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outcome:
+    """What became of one candidate: encoded and run, or a reason."""
+
+    opened: Opened
+    encoded: Encoded | None
+    arm: ArmRun | None
+    reason: str | None
+
+
+def bench(
+    study: Study,
+    *,
+    candidates: Sequence[Candidate] | None = None,
+    fresh: bool = False,
+    progress: Progress = SILENT,
+) -> Result:
+    """Benchmark candidates on a study and apply its decision rule. Writes vectors under study.folder, nothing else.
+
+    candidates   None: the study's own; a sequence stands in their place
+    fresh        True: encode everything anew, whatever the stores hold
+    returns      a Result; a candidate that cannot load or encode is in it with its reason
+    raises       InputError when there is no candidate, or one contradicts its model or holds bad vectors made elsewhere
+    """
+    tried = tuple(study.candidates if candidates is None else candidates)
+    if not tried:
+        raise InputError(
+            "the study has no candidate",
+            where=f"{study.folder / 'study.toml'}",
+            fix="add a [[candidate]] table, or let `tiepoint init` write those that are installed",
+        )
+    measures = [parse(name) for name in study.measures]
+    depth = max(study.k, *(m.cutoff for m in measures))
+    opened = open_candidates(study, tried)
+    shuffled = stream(study.seed, "order of candidates").permutation(len(opened))
+    by_view = views(study)
+    outcomes: dict[str, _Outcome] = {}
+    for i in shuffled:
+        outcomes[opened[i].candidate.id] = _try(study, opened[i], by_view, measures, depth, fresh, progress)
+    ran = [outcomes[o.candidate.id] for o in opened]
+    arms = [outcome.arm for outcome in ran if outcome.arm is not None]
+    baselines = _baselines(study, by_view, measures, depth, progress)
+    return _result(study, ran, arms, baselines, slices(study, by_view), tuple(outcomes))
+
+
+def _try(
+    study: Study,
+    opened: Opened,
+    by_view: Mapping[str, View],
+    measures: Sequence[Measure],
+    depth: int,
+    fresh: bool,
+    progress: Progress,
+) -> _Outcome:
+    """Encode and search one candidate; what goes wrong with it is its reason."""
+    if opened.not_executed is not None:
+        return _Outcome(opened, None, None, opened.not_executed)
+    made = make_space(opened, study, fresh=fresh, progress=progress)
+    if isinstance(made, Failed):
+        return _Outcome(opened, None, None, made.reason)
+    progress.start(f"{opened.candidate.id}: search", len(by_view))
+    measured = {}
+    for name, view in by_view.items():
+        run = search(made.space, view.eligibility, depth=depth, tolerance=study.tie_tolerance)
+        measured[name] = measure_run(study, view, run, measures)
+        progress.advance(1)
+    progress.finish()
+    plain = measured["unfiltered"].run
+    if plain.eligible.any() and not (plain.document >= 0).any():
+        return _Outcome(opened, made, None, "did not run: not one query has a hit")
+    return _Outcome(opened, made, ArmRun(opened.candidate.id, measured), None)
+
+
+def _baselines(
+    study: Study, by_view: Mapping[str, View], measures: Sequence[Measure], depth: int, progress: Progress
+) -> list[ArmRun]:
+    progress.start("baselines", 2 * len(by_view))
+    matrix = lexical.TermMatrix.of(study.corpus.texts)
+    bm25, random = {}, {}
+    for name, view in by_view.items():
+        found = lexical.search_lexically(
+            matrix, study.queries.texts, view.eligibility, depth=depth, tolerance=study.tie_tolerance
+        )
+        bm25[name] = measure_run(study, view, found, measures)
+        progress.advance(1)
+        drawn = chance.search_randomly(study.queries, view.eligibility, seed=study.seed, depth=depth)
+        random[name] = measure_run(study, view, drawn, measures)
+        progress.advance(1)
+    progress.finish()
+    return [ArmRun(BM25, bm25), ArmRun(RANDOM, random)]
+
+
+def _result(
+    study: Study,
+    ran: Sequence[_Outcome],
+    arms: Sequence[ArmRun],
+    baselines: Sequence[ArmRun],
+    parts: Sequence[Slice],
+    order: tuple[str, ...],
+) -> Result:
+    everyone = [*arms, *baselines]
+    found = figures(study, everyone, parts)
+    results = [_candidate(study, outcome, found) for outcome in ran]
+    spent = {o.opened.candidate.id: costs(o.opened.candidate, o.encoded, study) for o in ran if o.encoded is not None}
+    proof = evidence(study, arms, baselines[0], results, spent, parts)
+    summary = Summary(
+        schema_version=SCHEMA_VERSION,
+        study=study.name,
+        notice=study.notice,
+        k=study.k,
+        measures=study.measures,
+        seed=study.seed,
+        bounded=bounded(study),
+        counts=_counts(study),
+        definitions=definitions(study),
+        denominators={part.name: denominators(study, part) for part in parts},
+        candidates=tuple(results),
+        baselines=tuple(
+            with_figures(BaselineResult(id=arm.id, definition=text), found[arm.id])
+            for arm, text in zip(baselines, (lexical.DEFINITION, chance.DEFINITION), strict=True)
+        ),
+        decision=decide(proof, study.rule, rng=stream(study.seed, "decision")),
+        notes=study.notes,
+    )
+    contracts: dict[str, Contract] = {
+        o.opened.candidate.id: o.opened.contract for o in ran if o.opened.contract is not None
+    }
+    return Result(
+        summary=summary,
+        conditions=conditions(study, contracts, summary, order, {o.opened.candidate.id: o.encoded for o in ran}),
+        per_query=per_query_table(study, everyone, parts),
+        rankings=rankings_table(study, everyone, parts),
+        gold=gold_table(study, arms, parts),
+    )
+
+
+def _candidate(study: Study, outcome: _Outcome, found: Mapping[str, ArmFigures]) -> CandidateResult:
+    candidate, contract = outcome.opened.candidate, outcome.opened.contract
+    if outcome.encoded is None or outcome.arm is None:
+        status: Status = "failed" if outcome.opened.not_executed is None else "not executed"
+        return named(candidate, contract, status, outcome.reason)
+    result = with_encoding(named(candidate, contract, "measured"), candidate, outcome.encoded, study)
+    return with_figures(result, found[candidate.id])
+
+
+def _counts(study: Study) -> Counts:
+    shown = study.shown
+    return Counts(
+        documents=int(shown.sum()) if study.corpus.public or study.readers else None,
+        queries=len(study.queries),
+        judgements=len(study.qrels),
+        clusters=len(np.unique(study.queries.clusters(np.arange(len(study.queries))))),
+    )
+
+
+def bounded(study: Study) -> str:
+    """Who the report is for, in one sentence."""
+    if study.corpus.public:
+        return "public: every document may be named and counted"
+    if study.readers:
+        groups = " and ".join(study.readers)
+        return f"for readers in {groups}: only documents that every one of these groups may read are named or counted"
+    return "readers not named: aggregates only, no document is named or counted, groups of under 5 queries are hidden"

