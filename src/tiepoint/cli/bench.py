@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from tiepoint.core.result import Result
 from tiepoint.encoding.progress import SILENT
 from tiepoint.formats import result_json
 from tiepoint.report.page import main as main_table
-from tiepoint.report.terminal import show
+from tiepoint.report.terminal import WIDTH, show
 from tiepoint.workflows.bench import bench as run_bench
 from tiepoint.workflows.load import load_study
 from tiepoint.workflows.record import record
@@ -57,7 +58,7 @@ def exit_code(result: Result) -> int:
 def _print(result: Result) -> None:
     summary = result.summary
     show(
-        Console(highlight=False, soft_wrap=False),
+        Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH),
         notice=summary.notice,
         sentence=summary.decision.sentence,
         rule=summary.decision.rule,

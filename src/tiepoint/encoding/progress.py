@@ -12,7 +12,7 @@ class Progress(Protocol):
         """A stretch of `total` steps begins; the label names a candidate and a kind of work, never a text."""
 
     def advance(self, steps: int) -> None:
-        """This many more steps are done."""
+        """So many more steps are done."""
 
     def finish(self) -> None:
         """The stretch is over, done or given up."""

@@ -50,7 +50,7 @@ def read_vectors(path: Path, *, ids: Path | None = None) -> VectorFile:
 
 def _read_npy(path: Path, ids: Path | None) -> VectorFile:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: NDArray[np.floating] = np.lib.format.open_memmap(path, mode="r")  # never unpickles
     except (ValueError, EOFError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -58,8 +58,6 @@ def _read_npy(path: Path, ids: Path | None) -> VectorFile:
             where=str(path),
             fix="write it with numpy.save, one array of float16, float32 or float64",
         ) from None
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{path.name} holds several arrays", where=str(path), fix="save one array with numpy.save")
     _check_array(array, path)
     beside = ids or _ids_beside(path)
     names = _read_ids(beside)

@@ -325,6 +325,8 @@ def _tie(arm: ArmFigures, name: str) -> str:
 
 def _notes(summary: Summary) -> tuple[str, ...]:
     lines = [f"Report {summary.bounded}.", *summary.notes]
+    if summary.not_judged:
+        lines.append(f"not judged, so never scored: {', '.join(summary.not_judged)}")
     for c in summary.candidates:
         if c.status != "measured":
             lines.append(f"{c.id}: {c.status}: {c.reason}")

@@ -9,13 +9,16 @@ from rich.text import Text
 from tiepoint.report.page import Table
 
 WIDTH = 100
+NAME_WIDTH = 24
+"""A longer name is folded, never cut."""
 
 
 def show(console: Console, *, notice: str | None, sentence: str, rule: str, table: Table) -> None:
     """Print the verdict: notice, table, sentence, rule. Names are printed as text, never read as markup."""
-    drawn = RichTable(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for i, name in enumerate(table.head):
-        drawn.add_column(Text(name), justify="left" if i == 0 else "right", overflow="fold", min_width=4)
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    drawn.add_column(Text(table.head[0]), overflow="fold", max_width=NAME_WIDTH)
+    for name in table.head[1:]:
+        drawn.add_column(Text(name.replace(" ", "\n")), justify="right", no_wrap=True)
     for row in table.rows:
         drawn.add_row(*(Text(cell) for cell in row))
     parts: list[Text | RichTable] = [Text(notice, style="yellow"), Text()] if notice else []

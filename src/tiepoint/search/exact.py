@@ -9,7 +9,7 @@ from tiepoint.core.run import Run
 from tiepoint.core.space import Space
 from tiepoint.search.eligibility import Eligibility, Part
 from tiepoint.search.rank import rank
-from tiepoint.search.score import score
+from tiepoint.search.score import BLOCK, score
 
 
 def search(space: Space, eligibility: Eligibility, *, depth: int, tolerance: float = 0.0) -> Run:
@@ -24,8 +24,12 @@ def search(space: Space, eligibility: Eligibility, *, depth: int, tolerance: flo
     def scorer(part: Part) -> NDArray[np.float64]:
         result = np.full((len(part.queries), len(part.rows)), -np.inf)
         found = np.flatnonzero(documents.row[part.rows] >= 0)
-        vectors = documents.array[documents.row[part.rows[found]]]
-        result[:, found] = score(queries.array[queries.row[part.queries]], vectors, space.contract.metric)
+        asked = queries.array[queries.row[part.queries]]
+        # Rows are gathered a block at a time, so that mapped vectors never stand in memory as a whole.
+        for start in range(0, len(found), BLOCK):
+            block = found[start : start + BLOCK]
+            vectors = documents.array[documents.row[part.rows[block]]]
+            result[:, block] = score(asked, vectors, space.contract.metric)
         return result
 
     failed = {int(i): "the query has no vector" for i in queries.missing}

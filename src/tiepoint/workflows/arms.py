@@ -74,7 +74,7 @@ def with_encoding(result: CandidateResult, candidate: Candidate, encoded: Encode
         documents_missing=len(missing) if shown is None else int(study.shown[missing].sum()),
         queries_missing=len(encoded.space.queries.missing),
         missing=_shown_ids(missing, study),
-        notes=encoded.notes,
+        notes=(*encoded.notes, *(f"query {name} is a miss: {why}" for name, why in encoded.failed_queries.items())),
     )
 
 

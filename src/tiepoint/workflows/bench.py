@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from tiepoint.workflows.spaces import Failed, Opened, make_space, open_candidates
 
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.contract import Contract
@@ -35,6 +34,7 @@ from tiepoint.workflows.conditions import conditions, definitions
 from tiepoint.workflows.evidence import evidence
 from tiepoint.workflows.figures import ArmRun, figures, measure_run
 from tiepoint.workflows.slices import Slice, View, denominators, slices, views
+from tiepoint.workflows.spaces import Failed, Opened, make_space, open_candidates
 from tiepoint.workflows.tables import gold_table, per_query_table, rankings_table
 
 BM25 = "bm25"
@@ -157,6 +157,7 @@ def _result(
         counts=_counts(study),
         definitions=definitions(study),
         denominators={part.name: denominators(study, part) for part in parts},
+        not_judged=tuple(study.queries.ids[i] for i in np.flatnonzero(~study.qrels.judged & ~study.queries.no_answer)),
         candidates=tuple(results),
         baselines=tuple(
             with_figures(BaselineResult(id=arm.id, definition=text), found[arm.id])

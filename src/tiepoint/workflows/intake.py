@@ -45,31 +45,33 @@ def take_in(file: StudyFile, problems: Problems) -> Intake:
     query_columns = list(_query_columns(file))
     region_columns = list(_region_columns(file))
 
-    def rows(path: Path, wanted: list[Wanted]) -> Rows:
-        if path.suffix.lower() in {".csv", ".tsv"}:
-            raise InputError(f"{path.name}: this is read from JSON lines (.jsonl)", fix="write one JSON object a line")
-        return read_jsonl(path, columns={column.column for column in wanted})
+    provenance = [Wanted("provenance", spec.queries.provenance)]  # a column, or a class that is no column
 
-    opened = Intake(
-        corpus=_open(file, "corpus", lambda path: rows(path, document_columns), problems),
-        queries=_open(file, "queries", lambda path: rows(path, query_columns), problems),
-        qrels=_open(file, "qrels", lambda path: read_qrels(path, grades=spec.qrels.grades), problems),
-        regions=_open(file, "regions", lambda path: _read_regions(path, region_columns), problems),
-        template=template,
-    )
+    corpus = _open(file, "corpus", lambda path: _json_lines(path, document_columns), problems)
+    queries = _open(file, "queries", lambda path: _json_lines(path, query_columns + provenance), problems)
+    qrels = _open(file, "qrels", lambda path: read_qrels(path, grades=spec.qrels.grades), problems)
+    regions = _open(file, "regions", lambda path: _regions(path, region_columns), problems)
     return Intake(
-        corpus=_with_columns(file, "corpus", opened.corpus, document_columns, problems),
-        queries=_with_columns(file, "queries", opened.queries, query_columns, problems),
-        qrels=opened.qrels,
-        regions=_with_columns(file, "regions", opened.regions, region_columns, problems),
+        corpus=_with_columns(file, "corpus", corpus, document_columns, problems),
+        queries=_with_columns(file, "queries", queries, query_columns, problems),
+        qrels=qrels,
+        regions=_with_columns(file, "regions", regions, region_columns, problems),
         template=template,
     )
 
 
-def _read_regions(path: Path, wanted: list[Wanted]) -> Rows:
-    if path.suffix.lower() in {".jsonl", ".ndjson"}:
-        return read_jsonl(path, columns={column.column for column in wanted})
-    return read_delimited(path)
+def _json_lines(path: Path, wanted: list[Wanted]) -> Rows:
+    if path.suffix.lower() in {".csv", ".tsv", ".parquet"}:
+        raise InputError(
+            f"{path.name}: documents and queries are read from JSON lines in this version",
+            where=str(path),
+            fix="write one JSON object on each line of a .jsonl file",
+        )
+    return read_jsonl(path, columns={want.column for want in wanted})
+
+
+def _regions(path: Path, wanted: list[Wanted]) -> Rows:
+    return _json_lines(path, wanted) if path.suffix.lower() in {".jsonl", ".ndjson"} else read_delimited(path)
 
 
 def _path(file: StudyFile, table: str) -> str | None:

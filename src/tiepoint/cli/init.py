@@ -1,0 +1,35 @@
+"""tiepoint init: a new study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tiepoint.embedders import installed_candidates
+from tiepoint.workflows.init_study import init_study
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The study folder; made when it is not there.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FOLDER", help="corpus.jsonl, queries.jsonl, qrels.tsv or qrels/test.tsv."),
+    ] = None,
+    public: Annotated[bool, typer.Option("--public", help="Everybody may read every document.")] = False,
+    acl: Annotated[
+        str | None, typer.Option("--acl", metavar="COLUMN", help="The documents' column of groups that may read.")
+    ] = None,
+) -> None:
+    """Write a commented study.toml, with the installed embedders as candidates. Data stay where they lie.
+
+    Say exactly one of --public and --acl.
+
+    Example: tiepoint init county-archive --from data/county --acl groups
+    """
+    report = init_study(folder, source=source, public=public, acl=acl, suggestions=installed_candidates())
+    for note in report.notes:
+        typer.echo(note)
+    first = "" if report.loads else "put the files there, then "
+    typer.echo(f"Wrote {', '.join(report.written)} in {report.folder}. Next: {first}tiepoint bench {report.folder}")

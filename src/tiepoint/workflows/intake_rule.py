@@ -1,0 +1,79 @@
+"""The measures and the decision rule: named as they print, and asked on queries that exist."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiepoint.core.qrels import Qrels
+from tiepoint.core.queries import Queries
+from tiepoint.core.study import Rule
+from tiepoint.errors import InputError, Problems
+from tiepoint.formats.study_toml import StudyFile
+from tiepoint.measures import parse
+
+
+def take_measures(file: StudyFile, rule: Rule, problems: Problems) -> tuple[str, ...]:
+    """The study's measures as they print, each once, the rule's own last where the study does not name it."""
+    study = file.spec.study
+    named = study.measures or [f"{name}@{study.k}" for name in ("recall", "RR", "nDCG")]
+    parsed = [_parsed(file, name, ("study", "measures"), problems) for name in named]
+    return tuple(dict.fromkeys(name for name in [*parsed, rule.measure] if name))
+
+
+def take_rule(file: StudyFile, problems: Problems) -> Rule:
+    """The decision rule as written; its measure is empty where it is not known, and that is noted."""
+    decision = file.spec.decision
+    return Rule(
+        measure=_parsed(file, decision.measure, ("decision", "measure"), problems),
+        slice=decision.slice,
+        gap=float(decision.gap),
+        confidence=decision.confidence,
+        prefer=tuple(decision.prefer),
+    )
+
+
+def _parsed(file: StudyFile, name: str, key: tuple[str, str], problems: Problems) -> str:
+    try:
+        return str(parse(name))
+    except InputError as error:
+        for problem in error.problems:
+            problems.add(problem.what, where=file.where(*key), fix=problem.fix)
+        return ""
+
+
+def check_slice(file: StudyFile, rule: Rule, queries: Queries, qrels: Qrels | None, problems: Problems) -> None:
+    """Note when the rule would decide on no query at all. qrels None: not known, so gold is not asked for."""
+    where = file.where("decision", "slice")
+    of_slice: dict[str, NDArray[np.bool_]] = {"filtered": queries.has_region, "rare": queries.rare}
+    chosen = of_slice.get(rule.slice, np.ones(len(queries), dtype=bool))
+    if not chosen.any():
+        lack = "has a region" if rule.slice == "filtered" else "is flagged rare"
+        named = {"filtered": "region", "rare": "rare"}[rule.slice]
+        problems.add(
+            f"the decision is asked on the slice {rule.slice!r}, but no query {lack}",
+            where=where,
+            fix=f'name the column under [queries] ({named} = "..."), or say slice = "unfiltered" under [decision]',
+        )
+        return
+    if any(split is not None for split in queries.split):
+        chosen &= queries.in_split("test")
+        if not chosen.any():
+            problems.add(
+                f"no query of the slice {rule.slice!r} is in the test split, on which is decided",
+                where=file.where("queries", "split"),
+                fix='mark queries "test", or remove split under [queries]',
+            )
+            return
+    if qrels is not None and not (chosen & _with_gold(qrels, len(queries))).any():
+        problems.add(
+            f"no query on which is decided (slice {rule.slice!r}) has a relevant document",
+            where=where,
+            fix="judge documents for them with grade 1 and above, or decide on another slice",
+        )
+
+
+def _with_gold(qrels: Qrels, queries: int) -> NDArray[np.bool_]:
+    mask = np.zeros(queries, dtype=bool)
+    mask[qrels.query[qrels.grade >= 1]] = True
+    return mask
