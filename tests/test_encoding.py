@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from encoding_kit import DIMENSION, HashEmbedder, contract, items, vector
 from hypothesis import given
 from hypothesis import strategies as st
 
+from encoding_kit import DIMENSION, HashEmbedder, contract, items, vector
 from tiepoint.core.contract import Contract
 from tiepoint.encoding.batches import Inputs, Pass, batches
 from tiepoint.encoding.check import check_vectors
@@ -56,9 +56,13 @@ def test_equal_texts_are_encoded_once_and_share_a_vector():
     assert sum(t == "same" for t in embedder.encoded) == 2  # the warm-up and the encoding
 
 
-@pytest.mark.parametrize(("how", "reason"), [("nan", "not finite"), ("zero", "zero"), ("raise", "RuntimeError"), ("exit", "SystemExit")])
+@pytest.mark.parametrize(
+    ("how", "reason"), [("nan", "not finite"), ("zero", "zero"), ("raise", "RuntimeError"), ("exit", "SystemExit")]
+)
 def test_V051_a_bad_text_stands_alone_and_the_rest_is_kept(how, reason):
-    documents = Items([f"d{i}" for i in range(9)], ["fine " * (i + 1) + ("BAD secret" if i == 5 else "") for i in range(9)])
+    documents = Items(
+        [f"d{i}" for i in range(9)], ["fine " * (i + 1) + ("BAD secret" if i == 5 else "") for i in range(9)]
+    )
     encoded = encode_space(HashEmbedder(how=how), documents, items(2, kind="q"))
     assert list(encoded.failed_documents) == ["d5"]
     assert reason in encoded.failed_documents["d5"]
@@ -208,7 +212,9 @@ def test_V021_70000_stored_as_float16_is_infinite():
     with np.errstate(over="ignore"):
         documents.array[1, 0] = np.float16(70000)
     with pytest.raises(InputError, match="1 of 2 vectors of documents hold NaN or infinity"):
-        made_space(contract(dtype="float16"), documents, made(["q"], "float16"), document_ids=["a", "b"], query_ids=["q"])
+        made_space(
+            contract(dtype="float16"), documents, made(["q"], "float16"), document_ids=["a", "b"], query_ids=["q"]
+        )
 
 
 def test_made_vectors_of_another_dimension_or_dtype_are_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -241,7 +242,7 @@ def test_a_folder_with_regions_and_subgroups_runs_as_it_is(tmp_path, traveldest)
 
 
 def test_the_command_writes_and_prints_what_it_saw(tmp_path, monkeypatch):
-    monkeypatch.setattr("tiepoint.cli.init.installed_candidates", lambda: INSTALLED)
+    monkeypatch.setattr(import_module("tiepoint.cli.init"), "installed_candidates", lambda: INSTALLED)
     app = typer.Typer()
     app.command()(init)
     source = data(tmp_path / "data")

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from encoding_kit import HashEmbedder, contract, items, vector
 
+from encoding_kit import HashEmbedder, contract, items, vector
 from tiepoint.encoding.encode import encode_space
 from tiepoint.encoding.encoded import Items
 from tiepoint.encoding.store import recover
@@ -47,7 +47,9 @@ def test_V057_a_killed_run_is_taken_up_where_its_last_shard_ended(tmp_path):
     folder = tmp_path / "hash-1"
     python = [sys.executable, *(["-O"] if sys.flags.optimize else []), "-c", KILLED, str(folder)]
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    killed = subprocess.run(python, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+    killed = subprocess.run(
+        python, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False
+    )
     assert killed.returncode == 9, killed.stderr
     assert not folder.exists()
     assert len(list((tmp_path / "hash-1.parts").glob("part-*.json"))) == 2
@@ -56,7 +58,9 @@ def test_V057_a_killed_run_is_taken_up_where_its_last_shard_ended(tmp_path):
     encoded, embedder = run(folder, documents)
     assert right(encoded, documents)
     assert encoded.timing.documents_cached == 8
-    assert sum(len(c) for c in embedder.calls) == 2 + 4 + 12 + 3 + 3  # probes, warm-up, the rest, queries, their latency
+    assert (
+        sum(len(c) for c in embedder.calls) == 2 + 4 + 12 + 3 + 3
+    )  # probes, warm-up, the rest, queries, their latency
     assert not (tmp_path / "hash-1.parts").exists()
     manifest = json.loads((folder / "manifest.json").read_text())
     assert [e["documents"] for e in manifest["encodings"]] == [20]  # killed and taken up again: one encoding

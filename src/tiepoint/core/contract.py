@@ -59,16 +59,17 @@ class Contract:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 wrong.append(f"{name} must be a text that is not empty, is {value!r}")
-        if type(self.dimension) is not int or self.dimension < 1:
-            wrong.append(f"dimension must be a whole number from 1, is {self.dimension!r}")
+        for name in ("dimension", "max_input_tokens"):
+            value = getattr(self, name)
+            if (type(value) is not int or value < 1) and not (name == "max_input_tokens" and value is None):
+                wrong.append(f"{name} must be a whole number from 1, is {value!r}")
         if self.metric not in get_args(Metric):
             wrong.append(f"metric must be cosine, dot or euclidean, is {self.metric!r}")
-        if type(self.normalized) is not bool:
-            wrong.append(f"normalized must be true or false, is {self.normalized!r}")
+        said: object = self.normalized
+        if not isinstance(said, bool):
+            wrong.append(f"normalized must be true or false, is {said!r}")
         if self.dtype not in get_args(Dtype):
             wrong.append(f"dtype must be float16, float32 or float64, is {self.dtype!r}")
-        if self.max_input_tokens is not None and (type(self.max_input_tokens) is not int or self.max_input_tokens < 1):
-            wrong.append(f"max_input_tokens must be a whole number from 1, is {self.max_input_tokens!r}")
         if self.norm_tolerance is not None and not 0 < self.norm_tolerance < 1:
             wrong.append(f"norm_tolerance must lie between 0 and 1, is {self.norm_tolerance!r}")
         if wrong:

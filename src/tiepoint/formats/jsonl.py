@@ -106,8 +106,7 @@ class _Reader:
     def problems(self, name: str) -> Iterator[Problem]:
         """One problem for each kind of bad line."""
         for why, lines in self.bad.items():
-            count = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
-            yield Problem(f"{name}: {count} that {why}", f"{name}, lines {some(lines)}", FIXES[why])
+            yield Problem(f"{name} has lines that {why} ({len(lines):,})", f"{name}, lines {some(lines)}", FIXES[why])
 
 
 def _parse(text: str) -> dict[str, object]:

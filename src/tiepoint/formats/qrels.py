@@ -134,9 +134,10 @@ class _Reader:
         """Raise InputError with everything that is wrong."""
         problems = Problems()
         for why, lines in self.bad.items():
-            count = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
             fix = "remove blank lines between judgements" if why == "are blank" else _FIX["grade" in why]
-            problems.add(f"{self.name}: {count} that {why}", where=f"{self.name}, lines {some(lines)}", fix=fix)
+            problems.add(
+                f"{self.name} has lines that {why} ({len(lines):,})", where=f"{self.name}, lines {some(lines)}", fix=fix
+            )
         given: dict[tuple[str, str], set[int]] = {}
         for query, document, grade in self.rows:
             given.setdefault((query, document), set()).add(grade)

@@ -15,7 +15,12 @@ Document = TypeVar("Document", Summary, Conditions)
 
 def dump(document: Summary | Conditions) -> bytes:
     """UTF-8 JSON, indented, without NaN: what is unknown is null."""
-    return _adapter(type(document)).dump_json(document, indent=2) + b"\n"
+    text = (
+        TypeAdapter(Summary).dump_json(document, indent=2)
+        if isinstance(document, Summary)
+        else TypeAdapter(Conditions).dump_json(document, indent=2)
+    )
+    return text + b"\n"
 
 
 def parse(kind: type[Document], text: bytes, *, where: str) -> Document:
@@ -36,7 +41,7 @@ def parse(kind: type[Document], text: bytes, *, where: str) -> Document:
             fix="run the benchmark again",
         )
     try:
-        read: Document = _adapter(kind).validate_json(text)
+        read: Document = TypeAdapter(kind).validate_json(text)
     except ValidationError as error:
         problems = [Problem(e["msg"], f"{where}, {'.'.join(map(str, e['loc']))}") for e in error.errors()]
         raise InputError(problems=problems) from error
@@ -45,8 +50,4 @@ def parse(kind: type[Document], text: bytes, *, where: str) -> Document:
 
 def schema(kind: type[Document]) -> str:
     """The JSON Schema of a document, as text."""
-    return json.dumps(_adapter(kind).json_schema(mode="serialization"), indent=2, sort_keys=True) + "\n"
-
-
-def _adapter(kind: type[Document]) -> TypeAdapter[Document]:
-    return TypeAdapter(kind)
+    return json.dumps(TypeAdapter(kind).json_schema(mode="serialization"), indent=2, sort_keys=True) + "\n"

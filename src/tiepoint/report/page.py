@@ -62,7 +62,7 @@ def page(summary: Summary, conditions: Conditions) -> Page:
     """The whole report."""
     sections = (
         _decision(summary),
-        Section("Quality", _quality_notes(summary), tuple(_slice_tables(summary))),
+        Section("Quality", _quality_notes(summary), (*_slice_tables(summary), _beside(summary))),
         Section("Subgroups", (), tuple(_group_tables(summary, "subgroups"))),
         Section("Regions", (), tuple(_group_tables(summary, "regions"))),
         Section("Cost and throughput", (), (_cost(summary),)),
@@ -187,24 +187,29 @@ def _slice_tables(summary: Summary) -> Iterable[Table]:
             f"{name} ({IN_WORDS[name]}), {counts.scored} scored queries",
             ("", *summary.measures),
             rows,
-            _beside(summary, name),
         )
 
 
-def _beside(summary: Summary, name: str) -> str:
-    lines = []
-    for arm in _arms(summary):
-        for measure, found in arm.over_readable_gold.get(name, {}).items():
-            lines.append(f"{arm.id} {measure} over all readable gold {number(found.mean)}")
-        bounds = arm.bounds.get(name, {}).get(summary.decision.measure)
-        if bounds is not None and bounds.tie_low != bounds.tie_high:
-            lines.append(
-                f"{arm.id} {summary.decision.measure} from {number(bounds.tie_low)} to {number(bounds.tie_high)} over "
-                "the orders of tied documents"
-            )
-        if bounds is not None and bounds.unjudged_best is not None:
-            lines.append(f"{arm.id} at most {number(bounds.unjudged_best)} if every unjudged hit were relevant")
-    return "; ".join(lines)
+def _beside(summary: Summary) -> Table:
+    """What stands beside each figure of the rule's measure, and recall with what the filter removed left in."""
+    measure, recall = summary.decision.measure, _main_recall(summary)
+    rows = []
+    for name, counts in summary.denominators.items():
+        for arm in _arms(summary):
+            bounds = arm.bounds.get(name, {}).get(measure)
+            if counts.queries and bounds is not None:
+                over = arm.over_readable_gold.get(name, {}).get(recall)
+                best = (bounds.tie_low, bounds.tie_high, bounds.unjudged_best)
+                rows.append((name, arm.id, *map(number, best), _mean(over)))
+    head = (
+        "",
+        "",
+        "lowest over ties",
+        "highest over ties",
+        "all unjudged hits relevant",
+        f"{recall} over all readable gold",
+    )
+    return Table(f"What could move {measure}, and recall over all readable gold", head, tuple(rows))
 
 
 def _group_tables(summary: Summary, kind: str) -> Iterable[Table]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiepoint.core.candidate import Candidate
+from tiepoint.core.rows import utf8_text
 from tiepoint.errors import InputError, NotInstalled, Problem
 from tiepoint.formats.study_toml import StudySpec, study_toml
 from tiepoint.workflows.init_columns import Found, find_columns
@@ -127,7 +128,7 @@ def _reference(target: Path, source: Path) -> str:
 
 def _ignore(path: Path, wanted: Sequence[str]) -> list[str]:
     """Add what tiepoint writes to .gitignore; lines that stand there stay."""
-    held = path.read_text(encoding="utf-8") if path.is_file() else ""
+    held = utf8_text(path.read_bytes(), name=path.name) if path.is_file() else ""
     lacking = [line for line in wanted if line not in held.splitlines()]
     if not lacking:
         return []
@@ -162,7 +163,9 @@ def _notes(found: Found | None, spec: StudySpec) -> Iterator[str]:
         yield "  qrels.tsv       query-id, corpus-id and score (0..3) between tabs"
     else:
         yield f"Found {found.sizes} in {found.folder}; they are read where they lie."
-        named = [f"[{table}] {key} = {column}" for table, keys in _tables(found) for key, column in keys if key != "title"]
+        named = [
+            f"[{table}] {key} = {column}" for table, keys in _tables(found) for key, column in keys if key != "title"
+        ]
         yield f"Columns in use: {', '.join(named)}"
         if found.unplaced:
             yield f'{found.unplaced:,} documents have no region: unplaced = "out" keeps them out of every region filter.'

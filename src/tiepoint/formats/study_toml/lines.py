@@ -28,7 +28,7 @@ class TomlLines:
         entries: dict[str, int] = {}
         table: Key = ()
         quote = ""
-        for number, content in enumerate(text.splitlines(), 1):
+        for number, content in enumerate(text.split("\n"), 1):
             if not quote:
                 table = _open(content, table, entries)
                 if match := ASSIGNMENT.match(content):
@@ -36,6 +36,7 @@ class TomlLines:
                     for end in range(1, len(parts) + 1):
                         line.setdefault((*table, *parts[:end]), number)
                 else:
+                    line.setdefault(table[:1], number)
                     line.setdefault(table, number)
             quote = _still_open(content, quote)
         return cls(line)

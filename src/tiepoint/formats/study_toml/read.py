@@ -137,6 +137,8 @@ def _problem(detail: ErrorDetails, lines: TomlLines, name: str) -> Problem:
     if kind in BOUNDS:
         bound, sentence = BOUNDS[kind]
         return Problem(f"{label} {sentence} {context[bound]}; is {shown}", where, f"correct {label}")
+    if key == ("candidate",):
+        return Problem("candidates stand each in a table of their own", where, "write [[candidate]] in double brackets")
     return Problem(f"{label} {SENTENCES.get(kind, detail['msg'])}; is {shown}", where, f"correct {label}")
 
 
