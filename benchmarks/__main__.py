@@ -39,7 +39,12 @@ def exact_scores() -> tuple[str, str, float, str]:
     ours = seconds(lambda: score(queries, documents, "dot"))
     theirs = seconds(lambda: queries.astype(np.float64) @ documents.T.astype(np.float64))
     moved = np.abs(score(queries, documents, "dot") - queries.astype(np.float64) @ documents.T.astype(np.float64)).max()
-    return "fixed-order scores, 50 x 20,000 x 384", "numpy float64 matrix product", ours / theirs, f"largest difference {moved:.1e}"
+    return (
+        "fixed-order scores, 50 x 20,000 x 384",
+        "numpy float64 matrix product",
+        ours / theirs,
+        f"largest difference {moved:.1e}",
+    )
 
 
 def measures() -> tuple[str, str, float, str]:
@@ -68,7 +73,12 @@ def measures() -> tuple[str, str, float, str]:
     found, peer = ours(), theirs()
     gap = max(abs(found[0][q] - peer[str(q)]["ndcg_cut_10"]) for q in range(queries) if not np.isnan(found[0][q]))
     ratio = seconds(ours) / seconds(theirs)
-    return "nDCG@10 and recall@10, 2,000 queries", "pytrec_eval with its dictionaries", ratio, f"largest difference {gap:.1e}"
+    return (
+        "nDCG@10 and recall@10, 2,000 queries",
+        "pytrec_eval with its dictionaries",
+        ratio,
+        f"largest difference {gap:.1e}",
+    )
 
 
 def intervals() -> tuple[str, str, float, str]:
@@ -79,11 +89,18 @@ def intervals() -> tuple[str, str, float, str]:
 
     def theirs() -> list[object]:
         options = {"n_resamples": RESAMPLES, "method": "BCa", "rng": np.random.default_rng(1)}
-        return [stats.bootstrap((values[:, c],), np.mean, **options).confidence_interval for c in range(values.shape[1])]
+        return [
+            stats.bootstrap((values[:, c],), np.mean, **options).confidence_interval for c in range(values.shape[1])
+        ]
 
     low, _ = bca(values, ones, level=0.95, rng=stream(1))
     gap = max(abs(low[c] - found.low) for c, found in enumerate(theirs()))
-    return "BCa intervals, 20 columns of 300", "scipy.stats.bootstrap", ours / seconds(theirs), f"largest difference {gap:.1e}"
+    return (
+        "BCa intervals, 20 columns of 300",
+        "scipy.stats.bootstrap",
+        ours / seconds(theirs),
+        f"largest difference {gap:.1e}",
+    )
 
 
 def main() -> None:

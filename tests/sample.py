@@ -71,7 +71,9 @@ def judgements() -> list[tuple[str, str, int]]:
     return [*rows, ("q02", "gone", 2)]
 
 
-def write_sample(folder: Path, *, public: bool = False, readers: Sequence[str] | None = None, shuffled: bool = False) -> Path:
+def write_sample(
+    folder: Path, *, public: bool = False, readers: Sequence[str] | None = None, shuffled: bool = False
+) -> Path:
     """Write the study; shuffled: with the lines of every file in another order."""
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -83,7 +85,8 @@ def write_sample(folder: Path, *, public: bool = False, readers: Sequence[str] |
         (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
     judged = judgements()
     (folder / "qrels.tsv").write_text(
-        "query-id\tcorpus-id\tscore\n" + "".join("\t".join(map(str, judged[i])) + "\n" for i in turn(judged)), encoding="utf-8"
+        "query-id\tcorpus-id\tscore\n" + "".join("\t".join(map(str, judged[i])) + "\n" for i in turn(judged)),
+        encoding="utf-8",
     )
     acl = "" if public else 'acl = "groups"\n'
     groups = "" if public else 'groups = "groups"\n'

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 import pytest
-from sample import hashing, write_sample
 
 import tiepoint as tp
+from sample import hashing, write_sample
 from tiepoint.formats import result_json
 from tiepoint.measures import parse
 from tiepoint.report.html import html
@@ -88,7 +88,8 @@ def test_every_figure_is_the_mean_of_its_rows(result: tp.Result) -> None:
                 values = [
                     r["value"]
                     for r in rows
-                    if (r["candidate"], r["slice"], r["measure"]) == (arm.id, slice_name, measure) and r["value"] is not None
+                    if (r["candidate"], r["slice"], r["measure"]) == (arm.id, slice_name, measure)
+                    and r["value"] is not None
                 ]
                 assert figure.n == len(values)
                 assert figure.mean == pytest.approx(np.mean(values), abs=1e-12)
@@ -148,7 +149,9 @@ def test_without_readers_a_report_holds_aggregates_only(tmp_path: Path) -> None:
     assert "36" not in " ".join(found.summary.notes)
     assert found.summary.counts.documents is None
     assert all(c.bytes is None and c.rebuild_s is None for c in found.summary.candidates)
-    sizes = [f.n for c in found.summary.candidates for of in c.regions.values() for s in of.values() for f in s.values()]
+    sizes = [
+        f.n for c in found.summary.candidates for of in c.regions.values() for s in of.values() for f in s.values()
+    ]
     assert sizes
     small = {name for c in found.summary.candidates for name, of in c.regions.items() if "rare" in of}
     assert not small, "groups of under 5 queries are hidden"
@@ -205,7 +208,11 @@ def test_a_result_reads_back_as_it_was_written(tmp_path: Path, result: tp.Result
     runs = sorted(p.name for p in (folder / "rows").glob("*.trec"))
     assert "run-bm25-filtered.trec" in runs
     first = (folder / "rows" / "run-hash-16-filtered.trec").read_text(encoding="utf-8").splitlines()[0].split()
-    row = result.rankings.filter((pc.field("candidate") == "hash-16") & (pc.field("slice") == "filtered")).slice(0, 1).to_pylist()[0]
+    row = (
+        result.rankings.filter((pc.field("candidate") == "hash-16") & (pc.field("slice") == "filtered"))
+        .slice(0, 1)
+        .to_pylist()[0]
+    )
     assert first == [row["query"], "Q0", row["document"], "1", repr(row["score"]), "hash-16"]
 
 
@@ -285,7 +292,11 @@ def test_splits_decide_on_test_and_stand_apart(tmp_path: Path) -> None:
     for n, row in enumerate(rows):
         row["split"] = "dev" if n % 3 == 0 else "test"
     (folder / "queries.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
-    toml = (folder / "study.toml").read_text(encoding="utf-8").replace('subgroups = "subgroups"', 'subgroups = "subgroups"\nsplit = "split"')
+    toml = (
+        (folder / "study.toml")
+        .read_text(encoding="utf-8")
+        .replace('subgroups = "subgroups"', 'subgroups = "subgroups"\nsplit = "split"')
+    )
     (folder / "study.toml").write_text(toml, encoding="utf-8")
     found = tp.bench(tp.load_study(folder), candidates=ARMS).summary
     assert found.decision.split == "test"

@@ -35,7 +35,11 @@ for name, template in (("corpus", "{title} {text}"), ("queries", "{text}")):
 
 def tiepoint(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tiepoint", *map(str, words)], capture_output=True, text=True, encoding="utf-8", check=False
+        [sys.executable, "-m", "tiepoint", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
 
 
@@ -62,9 +66,7 @@ def result_of(folder: Path) -> dict[str, object]:
 
 def test_scifact_with_wordllama(scifact: Path, tmp_path: Path) -> None:
     pytest.importorskip("wordllama", reason="not executed: wordllama is not installed")
-    folder = started(
-        tmp_path / "s", scifact, keep="wordllama", k=100, measures=["recall@10", "recall@100", "nDCG@10"]
-    )
+    folder = started(tmp_path / "s", scifact, keep="wordllama", k=100, measures=["recall@10", "recall@100", "nDCG@10"])
     figures = result_of(folder)["candidates"][0]["measures"]["unfiltered"]
     assert figures["nDCG@10"]["mean"] == pytest.approx(0.5142, abs=0.0005)
     assert figures["recall@10"]["mean"] == pytest.approx(0.6588, abs=0.0005)
