@@ -122,7 +122,6 @@ def test_missing_columns_are_named_with_the_columns_there_are(tmp_path):
         ({"corpus": {"acl": None}}, "no acl and not public"),
         ({"queries": {"groups": None}}, "nobody has said who asks"),
         ({"corpus": {"region": None}}, "queries have a region, but documents have none"),
-        ({"corpus": {"parent": "parent"}}, "parent is not supported in this version"),
         ({"decision": {"measure": "pooled_recall@3"}}, "pooled_recall"),
         ({"decision": {"confidence": 0.4}}, "confidence must lie between 0.5 and 1"),
         ({"decision": {"confidence": True}}, "confidence must lie between 0.5 and 1"),

@@ -21,7 +21,9 @@ def test_the_picture_is_what_the_demonstration_prints(tmp_path: Path) -> None:
     assert without_speed(shown[0]) == without_speed(printed(tmp_path / "demo")), "stale: python tests/picture.py"
 
 
-def test_the_python_snippet_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_snippet_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     snippet = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert snippet is not None
     write_sample(tmp_path / "my-study", public=True)

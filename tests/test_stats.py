@@ -67,6 +67,9 @@ def test_a_pooled_ratio_is_resampled_as_a_ratio() -> None:
 def test_exact_binomial_is_clopper_pearson() -> None:
     # Clopper & Pearson 1934: 0 of 10 at 95 % has the upper limit 1 - 0.025 ** (1 / 10).
     assert exact_binomial(0, 10, level=0.95) == pytest.approx((0.0, 1 - 0.025**0.1))
+    for successes in range(13):
+        theirs = scipy_stats.binomtest(successes, 12).proportion_ci(confidence_level=0.9, method="exact")
+        assert exact_binomial(successes, 12, level=0.9) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def test_a_stream_is_its_seed_and_its_purpose() -> None:

@@ -14,17 +14,52 @@ from tiepoint.core.ids import content_hash, id_order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What a ranking holds: documents, or the parents that passages collapse to.
+
+    ids      ascending in the byte order of UTF-8
+    of_row   (documents,) int64: the unit of each document
+    own      (units,) int64: the document that is the unit itself, -1 where a parent is no document
+    plain    True: every document is its own unit, in the same order
+    """
+
+    ids: tuple[str, ...]
+    of_row: NDArray[np.int64]
+    own: NDArray[np.int64]
+    plain: bool
+
+    @classmethod
+    def of(cls, ids: Sequence[str], parents: Sequence[str | None] | None) -> Units:
+        """Ids and parents in id order; parents None: not declared."""
+        if parents is None:
+            every = np.arange(len(ids))
+            return cls(tuple(ids), every, every, plain=True)
+        named = [own if parent is None else parent for own, parent in zip(ids, parents, strict=True)]
+        units = sorted(set(named))
+        number = {name: i for i, name in enumerate(units)}
+        row = {name: i for i, name in enumerate(ids)}
+        return cls(
+            tuple(units),
+            np.array([number[name] for name in named], dtype=np.int64),
+            np.array([row.get(name, -1) for name in units], dtype=np.int64),
+            plain=False,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
     """Documents in ascending id order, over Arrow.
 
     table    columns id (string), text (large_string: the embedding text, built once), content_hash (binary, 32 bytes),
              acl (list of strings: who may read), regions (list of strings), source_revision (string, null unknown)
     public   True: everybody may read everything and acl is not consulted
+    units    what rankings hold and judgements name: the documents themselves, or their parents where parents are declared
     Build it with from_columns.
     """
 
     table: pa.Table
     public: bool
+    units: Units
 
     @classmethod
     def from_columns(
@@ -35,8 +70,14 @@ class Corpus:
         acl: Sequence[Sequence[str]] | None = None,
         regions: Sequence[Sequence[str]] | None = None,
         source_revision: Sequence[str | None] | None = None,
+        parents: Sequence[str | None] | None = None,
     ) -> Corpus:
-        """Documents from columns of one length. acl None: public. regions None: no document has a region."""
+        """Documents from columns of one length.
+
+        acl       None: public
+        regions   None: no document has a region
+        parents   None: passages are not declared; a document without a parent stands for itself
+        """
         order = id_order(ids)
         nothing: list[Sequence[str]] = [()] * len(ids)
         revisions = source_revision if source_revision is not None else [None] * len(ids)
@@ -51,7 +92,8 @@ class Corpus:
                 "source_revision": pa.array([revisions[i] for i in order], pa.string()),
             }
         )
-        return cls(table.combine_chunks(), public=acl is None)
+        ordered = None if parents is None else [parents[i] for i in order]
+        return cls(table.combine_chunks(), public=acl is None, units=Units.of([ids[i] for i in order], ordered))
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -81,6 +123,18 @@ class Corpus:
         for group in wanted:
             mask &= self._any("acl", [group])
         return mask
+
+    def units_readable(self, readable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(units,) True where a unit itself may be read by whom these documents are readable for.
+
+        A unit that is a document is guarded by its own acl. A parent that is no document has none: it is readable only
+        where every one of its passages is, since whoever opens it sees them all.
+        """
+        own = self.units.own
+        whole = np.ones(len(self.units.ids), dtype=bool)
+        np.logical_and.at(whole, self.units.of_row, readable)
+        whole[own >= 0] = readable[own[own >= 0]]
+        return whole
 
     def within(self, regions: Iterable[str]) -> NDArray[np.bool_]:
         """(documents,) True where a document's region is one of these names (already resolved)."""

@@ -16,7 +16,7 @@ class Qrels:
     """Judgements in the order of the queries; within a query in ascending document id.
 
     start         (queries + 1,) int64: query i owns the judgements start[i] .. start[i + 1]
-    document      (judgements,) int64: row in the corpus, -1 where the corpus lacks the document
+    document      (judgements,) int64: unit of the corpus (core.corpus.Units), -1 where the corpus lacks it
     document_id   the ids as judged, for reports and for the documents that the corpus lacks
     grade         (judgements,) int8 in 0..3; a document that is not judged has no row and is never stored as 0
     pooled        True: judged from a pool, so that unjudged documents are a question

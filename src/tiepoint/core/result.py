@@ -74,6 +74,49 @@ class Truncation:
 
 
 @dataclass(frozen=True, slots=True)
+class CutRecall:
+    """Recall of the relevant documents whose text the model's limit cut, beside that of the others.
+
+    measure      `recall@10`, pooled over the relevant documents of all queries, without a filter
+    cut, uncut   n counts queries with such a document; None in both where a group is too small to be shown
+    """
+
+    measure: str
+    cut: Figure
+    uncut: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """How many queries of a subgroup or region stand in a slice.
+
+    clusters   independent ones among the scored
+    enough     False: too few to decide anything on this group alone
+    """
+
+    queries: int
+    scored: int
+    clusters: int
+    enough: bool
+
+
+Groups: TypeAlias = Mapping[str, Mapping[str, Group]]
+"""Name of the subgroup or region, then of the slice, to its size; groups too small to be shown are not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """Queries for which no candidate and not BM25 finds a relevant document within k, in any slice: suspect labels.
+
+    count     None where nothing was measured, or where they are too few to be shown
+    queries   their ids; empty where count is None
+    """
+
+    count: int | None = None
+    queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Denominators:
     """Who stands in the mean of a slice, and why the others do not. Counts of queries but where said."""
 
@@ -112,9 +155,11 @@ class CandidateResult(ArmFigures):
     bytes_per_item    dimension times bytes per value
     documents_per_s   of the encoding that made the vectors, which may be an earlier one: encoded_on says when
     queries_per_s     of queries encoded one by one
-    rebuild_s         documents over documents_per_s, for the documents that may be counted
+    rebuild_s         projected for the documents that may be counted: their tokens, less what the limit cuts, over
+                      tokens_per_s; documents over documents_per_s where tokens cannot be counted
     price             of encoding those documents once, in the study's currency
     tokens_cut        share of the documents' tokens beyond the model's limit
+    recall_cut        None where the model has no limit, its tokens cannot be counted, or nothing was cut
     documents_missing, queries_missing   items without a vector
     """
 
@@ -137,6 +182,7 @@ class CandidateResult(ArmFigures):
     price: float | None = None
     encoded_on: str | None = None
     tokens_cut: float | None = None
+    recall_cut: CutRecall | None = None
     document_tokens: Truncation | None = None
     query_tokens: Truncation | None = None
     document_norms: Norms | None = None
@@ -218,7 +264,9 @@ class Counts:
 class Summary:
     """result.json. Reports are made from it and from rows/ alone.
 
-    not_judged   ids of the queries without a judgement that are not flagged as having no answer; never scored
+    not_judged          ids of the queries without a judgement that are not flagged as having no answer; never scored
+    suspects            queries whose labels are in doubt
+    subgroups, regions  the sizes of the groups that the arms have figures for
     """
 
     schema_version: int
@@ -235,6 +283,9 @@ class Summary:
     candidates: tuple[CandidateResult, ...]
     baselines: tuple[BaselineResult, ...]
     decision: Decision
+    suspects: Suspects = field(default_factory=Suspects)
+    subgroups: Groups = field(default_factory=dict)
+    regions: Groups = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -243,7 +294,8 @@ class Conditions:
     """conditions.json: what a re-litigated comparison asks for.
 
     created        UTC
-    hashes         SHA-256 of the study's files, by name
+    hashes         SHA-256 of the study's files, by name; and of what they say, whatever their order and form, under
+                   corpus_content, queries_content, qrels_content (the pool) and regions_content
     contracts      candidate id to its contract; signatures likewise
     packages       name to version
     seeds          purpose to seed
@@ -278,10 +330,12 @@ class Result:
 
     summary      result.json: bounded by [report] readers
     conditions   conditions.json
-    per_query    candidate, slice, query, measure, value; baselines stand as candidates "bm25" and "random"
+    per_query    candidate, slice, query, measure, value, weight (in the mean; null where value is); baselines stand as
+                 candidates "bm25" and "random"
     rankings     candidate, slice, query, rank, document, score, grade (null: unjudged), shown (readers may see it)
-    gold         slice, query, document, grade, state (found, missed, filtered, absent), found_by
-    The three tables are pyarrow Tables, the owner's: they name every id.
+    gold         slice, query, document, grade, state (found, missed, filtered, absent), found_by, shown
+    queries      query, cluster, split, subgroups, regions, rare, no_answer
+    The four tables are pyarrow Tables, the owner's: they name every id.
     """
 
     summary: Summary
@@ -289,3 +343,4 @@ class Result:
     per_query: pa.Table
     rankings: pa.Table
     gold: pa.Table
+    queries: pa.Table

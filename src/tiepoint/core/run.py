@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 class Run:
     """Rankings of the queries in columns, best first; equal scores stand in ascending document id.
 
-    document    (queries, depth) int32 rows of the corpus, -1 after the last hit
+    document    (queries, depth) int32 units of the corpus (core.corpus.Units): documents, or the parents that passages
+                collapse to; -1 after the last hit
     score       (queries, depth) float64, higher is better; -inf after the last hit
     eligible    (queries,) int64: documents that the principal may read and the filter admits
     tied_start  (queries + 1,) int64, and

@@ -81,3 +81,8 @@ class Study:
     def shown(self) -> NDArray[np.bool_]:
         """(documents,) True where a report may name or count the document: every reader group may read it."""
         return self.corpus.readable_by_all(self.readers or ())
+
+    @property
+    def shown_units(self) -> NDArray[np.bool_]:
+        """(units,) True where a report may name what a ranking holds."""
+        return self.corpus.units_readable(self.shown)

@@ -21,6 +21,7 @@ from tiepoint.encoding.shelf import SCHEMA, Memory, Shelf, Store, Work
 from tiepoint.encoding.store import open_store
 
 COUNT_TEXTS = 512
+ROLES = {"document": "documents", "query": "queries"}
 SHARD_TEXTS = 1024
 SHARD_S = 10.0
 """A shard is written after so many texts or seconds, whichever comes first: what a kill can lose."""
@@ -65,7 +66,7 @@ def _make(live: Live, passes: list[Pass], store: Store, threads: int, progress: 
         _count(live, one)
     _warm_up(live, passes)
     for one in passes:
-        progress.start(f"{live.embedder.contract.space_id}: {one.inputs.role}s", len(one.todo))
+        progress.start(f"{live.embedder.contract.space_id}: {ROLES[one.inputs.role]}", len(one.todo))
         try:
             _encode_role(live, one, store, progress)
         finally:

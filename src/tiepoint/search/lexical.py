@@ -11,7 +11,6 @@ import Stemmer
 from numpy.typing import NDArray
 
 from tiepoint.core.run import Run
-from tiepoint.filters.readable import ReadableBy
 from tiepoint.search.eligibility import Eligibility, Part
 from tiepoint.search.rank import rank
 
@@ -105,11 +104,7 @@ def search_lexically(
     terms = terms_of(query_texts)
 
     def scorer(part: Part) -> NDArray[np.float64]:
-        readable = np.ones(len(matrix.length), dtype=bool)
-        for condition in part.filters:
-            if isinstance(condition, ReadableBy):
-                readable &= condition.mask(eligibility.corpus)
-        scores = np.stack([matrix.scores(terms[q], readable)[part.rows] for q in part.queries])
+        scores = np.stack([matrix.scores(terms[q], part.readable)[part.rows] for q in part.queries])
         return np.where(scores > 0, scores, -np.inf)
 
     return rank(eligibility, scorer, depth=depth, tolerance=tolerance)

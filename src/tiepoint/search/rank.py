@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -38,6 +39,8 @@ def rank(
 ) -> Run:
     """Rank each query's eligible documents: by score descending, then by id ascending, the first depth.
 
+    Where parents are declared, hits collapse to their parent by best score before the cut.
+
     eligibility   which documents each query may be answered with, applied before anything is scored
     scorer        called with the queries of a part and their eligible rows, and with nothing else
     depth         hits kept for a query, at least 1
@@ -51,19 +54,20 @@ def rank(
     eligible = np.zeros(queries, dtype=np.int64)
     tied: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)] * queries
     for part in eligibility.parts():
-        eligible[part.queries] = len(part.rows)
+        eligible[part.queries] = len(part.units)
         askable = np.array([q for q in part.queries if int(q) not in reasons], dtype=np.int64)
         if len(part.rows) == 0 or len(askable) == 0:
             continue
         step = max(1, CELLS // len(part.rows))
         for start in range(0, len(askable), step):
-            some = Part(askable[start : start + step], part.rows, part.filters)
-            for query, row_scores in zip(some.queries, scorer(some), strict=True):
-                order = _best(row_scores, depth, tolerance)
+            some = replace(part, queries=askable[start : start + step])
+            found = np.maximum.reduceat(scorer(some), part.starts, axis=1)
+            for query, unit_scores in zip(some.queries, found, strict=True):
+                order = _best(unit_scores, depth, tolerance)
                 top = order[:depth]
-                document[query, : len(top)] = part.rows[top]
-                scores[query, : len(top)] = row_scores[top]
-                tied[query] = part.rows[order[depth:]].astype(np.int32)
+                document[query, : len(top)] = part.units[top]
+                scores[query, : len(top)] = unit_scores[top]
+                tied[query] = part.units[order[depth:]].astype(np.int32)
     return Run(
         document=document,
         score=scores,
@@ -81,7 +85,7 @@ def _best(scores: NDArray[np.float64], depth: int, tolerance: float) -> NDArray[
     if len(near) > depth:
         kth = np.partition(scores[near], len(near) - depth)[len(near) - depth]
         near = near[scores[near] >= kth - tolerance]
-    # Rows stand in ascending id, so a stable sort by score alone leaves equal scores in ascending id.
+    # Units stand in ascending id, so a stable sort by score alone leaves equal scores in ascending id.
     order = near[np.argsort(-scores[near], kind="stable")]
     if len(order) <= depth:
         return order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from tiepoint.stats.resample import resampled_sums
 
@@ -53,5 +53,7 @@ def bca(
 
 def exact_binomial(successes: int, trials: int, *, level: float) -> tuple[float, float]:
     """The exact (Clopper-Pearson) interval of a share of unclustered 0/1 values; trials is at least 1."""
-    interval = stats.binomtest(successes, trials).proportion_ci(confidence_level=level, method="exact")
-    return float(interval.low), float(interval.high)
+    tail = (1 - level) / 2
+    low = float(special.betaincinv(successes, trials - successes + 1, tail)) if successes else 0.0
+    high = float(special.betaincinv(successes + 1, trials - successes, 1 - tail)) if successes < trials else 1.0
+    return low, high

@@ -108,7 +108,7 @@ def _not_executed(study: Study, summary: Summary) -> dict[str, str]:
             lines[f"{c.id}: truncation"] = "its tokens cannot be counted"
         elif c.status == "measured" and c.document_tokens is not None and c.document_tokens.limit is None:
             lines[f"{c.id}: truncation"] = "the model has, or states, no limit of input tokens"
-    if trec.spaced([*study.queries.ids, *study.corpus.ids]):
+    if trec.spaced([*study.queries.ids, *study.corpus.units.ids]):
         lines[TREC_RUNS] = "an id holds white space, which parts the columns of a TREC file"
     return lines
 

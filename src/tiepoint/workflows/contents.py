@@ -49,8 +49,8 @@ def take_contents(file: StudyFile, intake: Intake, rule: Rule, problems: Problem
         queries = None
 
     if documents is not None and asking is not None and intake.qrels is not None:
-        ids = {"query": asking.sheet.ids, "document": documents.sheet.ids}
-        check_ids(file, intake.qrels, known=ids, problems=problems)
+        ids = {"query": asking.sheet.ids, "document": documents.units}
+        check_ids(file, intake.qrels, known=ids, parents=documents.undeclared_parents, problems=problems)
 
     corpus = qrels = None
     if documents is not None and queries is not None and intake.qrels is not None and not problems.found:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tiepoint.core.queries import PROVENANCES, SPLITS
 from tiepoint.core.rows import Rows
-from tiepoint.errors import Problems, did_you_mean, some
+from tiepoint.errors import InputError, Problems, did_you_mean, some
 from tiepoint.formats.jsonl import read_jsonl
 
 QRELS = ("qrels.tsv", "qrels/test.tsv")
@@ -96,9 +96,9 @@ def find_columns(folder: Path, *, acl: str | None) -> Found:
         fix = "put them there, or name another folder with --from; nothing was written"
         problems.add(f"the folder lacks {', '.join(missing)}", where=str(folder), fix=fix)
     problems.raise_if_any()
-    corpus = read_jsonl(folder / "corpus.jsonl", columns=[name for key in OF_DOCUMENTS for name in NAMES[key]])
-    named = [name for key in OF_QUERIES for name in NAMES[key]] + ([acl] if acl else [])
-    queries = read_jsonl(folder / "queries.jsonl", columns=named)
+    corpus = _read(folder / "corpus.jsonl", OF_DOCUMENTS, problems)
+    queries = _read(folder / "queries.jsonl", OF_QUERIES, problems)
+    problems.raise_if_any()
     documents, unused = _columns(corpus, OF_DOCUMENTS)
     asked, unused_asked = _columns(queries, OF_QUERIES)
     if "region" not in documents:
@@ -121,6 +121,15 @@ def find_columns(folder: Path, *, acl: str | None) -> Found:
         asks_region=any(value for value in queries.columns.get(asked.get("region", ""), ())),
         unused=(*unused, *unused_asked),
     )
+
+
+def _read(path: Path, keys: Sequence[str], problems: Problems) -> Rows:
+    """The columns that may stand for these keys. Notes what cannot be read, and gives no rows then."""
+    try:
+        return read_jsonl(path, columns=[name for key in keys for name in NAMES[key]])
+    except InputError as error:
+        problems.extend(error.problems)
+        return Rows(path.name, "", {}, {}, [], "")
 
 
 def _columns(rows: Rows, keys: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -14,6 +14,7 @@ from tiepoint.formats.jsonl import read_jsonl
 from tiepoint.formats.qrels import Judgements, read_qrels
 from tiepoint.formats.study_toml import StudyFile
 from tiepoint.formats.template import Template
+from tiepoint.workflows.intake_corpus import PARENT
 
 T = TypeVar("T")
 
@@ -47,7 +48,8 @@ def take_in(file: StudyFile, problems: Problems) -> Intake:
 
     provenance = [Wanted("provenance", spec.queries.provenance)]  # a column, or a class that is no column
 
-    corpus = _open(file, "corpus", lambda path: _json_lines(path, document_columns), problems)
+    looked_at = [*document_columns, Wanted("parent", PARENT)]
+    corpus = _open(file, "corpus", lambda path: _json_lines(path, looked_at), problems)
     queries = _open(file, "queries", lambda path: _json_lines(path, query_columns + provenance), problems)
     qrels = _open(file, "qrels", lambda path: read_qrels(path, grades=spec.qrels.grades), problems)
     regions = _open(file, "regions", lambda path: _regions(path, region_columns), problems)
@@ -145,8 +147,8 @@ def _corpus_columns(file: StudyFile, template: Template | None) -> Iterator[Want
         yield Wanted("id", corpus.id)
     if template is not None and _certain(file, "corpus", "text"):
         yield from (Wanted("text", column) for column in template.columns)
-    for key, column in (("acl", corpus.acl), ("region", corpus.region), ("source_revision", corpus.source_revision)):
-        if column is not None:
+    for key in ("acl", "region", "source_revision", "parent"):
+        if (column := getattr(corpus, key)) is not None:
             yield Wanted(key, column)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tiepoint.core.corpus import Corpus
+from tiepoint.core.ids import id_problems
 from tiepoint.core.regions import Regions
 from tiepoint.core.rows import Rows
 from tiepoint.errors import Problems
@@ -18,6 +19,9 @@ from tiepoint.workflows.sheet import Sheet
 GARBLED = re.compile("\u00c3[\u0080-\u00bf]|\u00e2\u20ac[\u0080-\u2122]")
 """What UTF-8 looks like once it was read as Latin-1 or Windows-1252."""
 
+PARENT = "parent"
+"""A column of this name is looked at even where the study does not name it, to tell what may be meant."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
@@ -26,6 +30,8 @@ class Documents:
     acl        who may read; None: public
     regions    names as written; an empty tuple for a document that is in no region
     revisions  None: not known
+    parents    the document that a passage is part of; None where it stands for itself, or where passages are not declared
+    undeclared_parents   what a column "parent" holds that the study does not name; empty where it names one
     remarks    what is worth a note, and the positions of the documents it is about
     """
 
@@ -34,12 +40,22 @@ class Documents:
     acl: Sequence[tuple[str, ...]] | None
     regions: Sequence[tuple[str, ...]]
     revisions: Sequence[str | None]
+    parents: Sequence[str | None] | None
+    undeclared_parents: frozenset[str]
     remarks: Mapping[str, Sequence[int]]
 
     @property
     def names(self) -> list[str]:
         """The distinct regions that documents carry, as written, sorted."""
         return sorted({name for names in self.regions for name in names})
+
+    @property
+    def units(self) -> Sequence[str]:
+        """What judgements may name: the ids, or the parents where passages are declared."""
+        if self.parents is None:
+            return self.sheet.ids
+        named = {own if parent is None else parent for own, parent in zip(self.sheet.ids, self.parents, strict=True)}
+        return sorted(named)
 
     def corpus(self, regions: Regions) -> Corpus:
         """The Corpus, with canonical regions."""
@@ -49,6 +65,7 @@ class Documents:
             acl=self.acl,
             regions=[canonical(names, regions) for names in self.regions],
             source_revision=self.revisions,
+            parents=self.parents,
         )
 
 
@@ -77,6 +94,8 @@ def take_documents(rows: Rows, table: CorpusTable, template: Template, problems:
         None if table.acl is None else _acl(sheet, table.acl),
         regions,
         sheet.texts(table.source_revision) if table.source_revision else [None] * len(sheet),
+        _parents(sheet, table.parent) if table.parent else None,
+        frozenset() if table.parent else frozenset(v for v in sheet.raw(PARENT) if isinstance(v, str)),
         {sentence: positions for sentence, positions in remarks.items() if positions},
     )
 
@@ -90,6 +109,21 @@ def _acl(sheet: Sheet, column: str) -> list[tuple[str, ...]]:
         f"fill the column {column!r} ([] means nobody), or say public = true under [access] in study.toml",
     )
     return [groups or () for groups in acl]
+
+
+def _parents(sheet: Sheet, column: str) -> list[str | None]:
+    """The parent of each passage; a parent that is itself a passage of another document is refused."""
+    parents = sheet.texts(column)
+    own = dict(zip(sheet.ids, parents, strict=True))
+    sheet.refuse(
+        [i for i, above in enumerate(parents) if above is not None and own.get(above) not in (None, above)],
+        f"have a parent in {column!r} that is itself a passage",
+        "name the whole document: passages collapse to it in one step",
+    )
+    sheet.problems.extend(
+        id_problems(sorted({p for p in parents if p is not None}), what="parents", where=sheet.rows.name)
+    )
+    return parents
 
 
 def _regions(sheet: Sheet, table: CorpusTable) -> list[tuple[str, ...]]:

@@ -20,11 +20,17 @@ NUMBER = re.compile(r"0*([0-9]+)(?:\.0+)?")
 
 
 def check_ids(
-    file: StudyFile, judgements: Judgements, *, known: Mapping[str, Sequence[str]], problems: Problems
+    file: StudyFile,
+    judgements: Judgements,
+    *,
+    known: Mapping[str, Sequence[str]],
+    parents: frozenset[str],
+    problems: Problems,
 ) -> None:
     """Note where judged ids do not meet the ids of the study: no judgement, none is equal, one is spelt in two ways.
 
-    known   the ids of each "query" and each "document"
+    known     the ids of each "query" and each "document"
+    parents   what the corpus' column "parent" holds where the study does not declare it; for the hint
     """
     name = _name(file)
     if not judgements.rows:
@@ -32,12 +38,14 @@ def check_ids(
         return
     for column, what in enumerate(("query", "document")):
         judged = sorted({str(row[column]) for row in judgements.rows})
-        _meet(judged, known[what], what=what, name=name, problems=problems)
+        named = sum(i in parents for i in judged) if what == "document" else 0
+        hint = f'say parent = "parent" under [corpus]: {named:,} of them stand in that column' if named else ""
+        _meet(judged, known[what], what=what, name=name, hint=hint, problems=problems)
 
 
 def join(judgements: Judgements, *, queries: Queries, corpus: Corpus, pooled: bool) -> Qrels:
     """The judgements in the order of the queries and documents."""
-    return Qrels.from_rows(judgements.rows, query_ids=queries.ids, document_ids=corpus.ids, pooled=pooled)
+    return Qrels.from_rows(judgements.rows, query_ids=queries.ids, document_ids=corpus.units.ids, pooled=pooled)
 
 
 def loosened(name: str) -> str:
@@ -47,7 +55,7 @@ def loosened(name: str) -> str:
     return match[1] if match else plain
 
 
-def _meet(judged: Sequence[str], known: Sequence[str], *, what: str, name: str, problems: Problems) -> None:
+def _meet(judged: Sequence[str], known: Sequence[str], *, what: str, name: str, hint: str, problems: Problems) -> None:
     """Note when judged ids and known ids do not meet: none is equal, or one is spelt in two ways."""
     exact = set(known)
     unmatched = [i for i in judged if i not in exact]
@@ -66,7 +74,7 @@ def _meet(judged: Sequence[str], known: Sequence[str], *, what: str, name: str, 
         problems.add(
             f"the judgements belong to other {_PLURAL[what]}: {overlap}",
             where=f"{name}: judged {some(map(repr, judged), first=3)}; known {some(map(repr, known), first=3)}",
-            fix=f"name the qrels of these {_PLURAL[what]}, or the other way round",
+            fix=hint or f"name the qrels of these {_PLURAL[what]}, or the other way round",
         )
 
 
@@ -92,7 +100,7 @@ def check_gold(file: StudyFile, qrels: Qrels, *, queries: Queries, corpus: Corpu
     for j in np.flatnonzero(gold & (qrels.document >= 0)):
         by_groups.setdefault(queries.groups[query[j]], []).append(int(j))
     for groups, judged in by_groups.items():
-        may_read = corpus.readable(groups)
+        may_read = corpus.units_readable(corpus.readable(groups))
         forbidden += [
             f"{queries.ids[query[j]]} ({qrels.document_id[j]})" for j in judged if not may_read[qrels.document[j]]
         ]

@@ -22,7 +22,7 @@ def load_study(folder: str | Path) -> Study:
     raises   InputError with every problem of every file; only what needs a broken part is left unchecked
     """
     path = Path(folder)
-    path = path / "study.toml" if path.is_dir() else path
+    path = path if path.name == "study.toml" or path.is_file() else path / "study.toml"
     if not path.is_file():
         raise InputError("there is no study here", where=str(path), fix=f"make one: tiepoint init {path.parent}")
     file = read_study_toml(path)

@@ -18,8 +18,9 @@ from tiepoint.report.html import html
 from tiepoint.report.markdown import markdown
 from tiepoint.report.page import page
 from tiepoint.workflows.conditions import TREC_RUNS
-from tiepoint.workflows.tables import GOLD, PER_QUERY, RANKINGS
+from tiepoint.workflows.tables import GOLD, PER_QUERY, QUERIES, RANKINGS
 
+TABLES = ("per_query", "rankings", "gold", "queries")
 BESIDE = ".writing-"
 LEFT_OVER_S = 3600
 """A folder written beside that is older was left by a run that was killed."""
@@ -61,6 +62,7 @@ def load_result(folder: str | Path) -> Result:
         per_query=_read(place / "rows" / "per_query.parquet", PER_QUERY),
         rankings=_read(place / "rows" / "rankings.parquet", RANKINGS),
         gold=_read(place / "rows" / "gold.parquet", GOLD),
+        queries=_read(place / "rows" / "queries.parquet", QUERIES),
     )
 
 
@@ -74,7 +76,7 @@ def _write(result: Result, beside: Path) -> str:
     (beside / "report.html").write_text(html(whole), encoding="utf-8", newline="\n")
     rows = beside / "rows"
     rows.mkdir()
-    for name in ("per_query", "rankings", "gold"):
+    for name in TABLES:
         pq.write_table(getattr(result, name), rows / f"{name}.parquet", compression="zstd")
     if TREC_RUNS not in result.conditions.not_executed:
         _write_runs(result, rows)

@@ -83,7 +83,7 @@ def denominators(study: Study, part: Slice) -> Denominators:
     absent = gold & (qrels.document < 0)
     eligible = np.empty(len(study.queries), dtype=np.int64)
     for piece in part.view.eligibility.parts():
-        eligible[piece.queries] = len(piece.rows)
+        eligible[piece.queries] = len(piece.units)
     return Denominators(
         queries=len(chosen),
         scored=int(counts[chosen].sum()),
@@ -114,7 +114,7 @@ def _admitted(study: Study, eligibility: Eligibility) -> NDArray[np.bool_]:
     qrels = study.qrels
     admitted = np.zeros(len(qrels), dtype=bool)
     entry = eligibility.group[qrels.query]
-    for number in range(len(eligibility.distinct)):
+    for number, part in enumerate(eligibility.parts()):
         mine = (entry == number) & (qrels.document >= 0)
-        admitted[mine] = eligibility.mask(number)[qrels.document[mine]]
+        admitted[mine] = np.isin(qrels.document[mine], part.units)
     return admitted

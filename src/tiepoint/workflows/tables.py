@@ -20,6 +20,7 @@ PER_QUERY = pa.schema(
         ("query", pa.string()),
         ("measure", pa.string()),
         ("value", pa.float64()),
+        ("weight", pa.float64()),
     ]
 )
 RANKINGS = pa.schema(
@@ -42,18 +43,34 @@ GOLD = pa.schema(
         ("grade", pa.int8()),
         ("state", pa.string()),
         ("found_by", pa.list_(pa.string())),
+        ("shown", pa.bool_()),
+    ]
+)
+QUERIES = pa.schema(
+    [
+        ("query", pa.string()),
+        ("cluster", pa.string()),
+        ("split", pa.string()),
+        ("subgroups", pa.list_(pa.string())),
+        ("regions", pa.list_(pa.string())),
+        ("rare", pa.bool_()),
+        ("no_answer", pa.bool_()),
     ]
 )
 
 
 def per_query_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
-    """One row for each arm, slice, query and measure; value null where the query is not scored."""
+    """One row for each arm, slice, query and measure; value null where the query is not scored.
+
+    A figure is sum(value * weight) / sum(weight); every weight is 1 but for pooled measures.
+    """
     ids = np.array(study.queries.ids, dtype=object)
     tables = []
     for arm in arms:
         for part in parts:
             for name, column in arm.views[part.view.name].columns.items():
-                values = column.take(part.queries).values
+                taken = column.take(part.queries)
+                values = taken.values
                 tables.append(
                     pa.table(
                         {
@@ -62,6 +79,7 @@ def per_query_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]
                             "query": ids[part.queries],
                             "measure": [name] * len(values),
                             "value": pa.array(values, pa.float64(), from_pandas=True),
+                            "weight": pa.array(taken.bottom, pa.float64(), mask=~taken.defined),
                         },
                         schema=PER_QUERY,
                     )
@@ -71,9 +89,9 @@ def per_query_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]
 
 def rankings_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
     """One row for each hit; grade null where the document is not judged for the query."""
-    documents = study.corpus.table.column("id").combine_chunks()
+    documents = pa.array(study.corpus.units.ids, pa.string())
     queries = pa.array(study.queries.ids, pa.string())
-    shown = study.shown
+    shown = study.shown_units
     tables = []
     for arm in arms:
         for part in parts:
@@ -103,7 +121,7 @@ def rankings_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice])
 
 def gold_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
     """One row for each slice and relevant document: found within k (by whom), missed, filtered or absent."""
-    qrels = study.qrels
+    qrels, shown = study.qrels, study.shown_units
     tables = []
     for part in parts:
         inside = np.zeros(len(study.queries), dtype=bool)
@@ -125,11 +143,29 @@ def gold_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> 
                     "grade": pa.array(qrels.grade[gold]),
                     "state": [str(s) for s in states],
                     "found_by": by,
+                    "shown": pa.array(np.where(absent, study.corpus.public, shown[qrels.document[gold]])),
                 },
                 schema=GOLD,
             )
         )
     return pa.concat_tables(tables).combine_chunks()
+
+
+def queries_table(study: Study) -> pa.Table:
+    """One row for each query: all that grouping and pairing its values takes, so that two results can be compared."""
+    queries = study.queries
+    return pa.table(
+        {
+            "query": list(queries.ids),
+            "cluster": list(queries.cluster),
+            "split": list(queries.split),
+            "subgroups": [list(names) for names in queries.subgroups],
+            "regions": [list(names) for names in queries.regions],
+            "rare": pa.array(queries.rare),
+            "no_answer": pa.array(queries.no_answer),
+        },
+        schema=QUERIES,
+    )
 
 
 def _found(

@@ -65,12 +65,6 @@ def _access(said: Mapping[str, object], lines: TomlLines, name: str) -> Iterator
 
 
 def _corpus(said: Mapping[str, object], lines: TomlLines, name: str) -> Iterator[Problem]:
-    if _says(said, "corpus", "parent") is not None:
-        yield Problem(
-            "parent is not supported in this version: passages come later",
-            lines.where(name, "corpus", "parent"),
-            "remove parent, and give one row for each document",
-        )
     if _says(said, "queries", "region") is not None and _says(said, "corpus", "region") is None:
         yield Problem(
             "queries have a region, but documents have none",

@@ -126,10 +126,10 @@ class ReportTable(_Table):
 
 
 class RunTable(_Table):
-    """[run]. threads 0: all."""
+    """[run]. threads 0: all. device: this version knows the processor only, and says so rather than ignore another."""
 
     threads: Annotated[int, Field(ge=0)] = 0
-    device: Text = "cpu"
+    device: Literal["cpu"] = "cpu"
 
 
 class ContractTable(_Table):

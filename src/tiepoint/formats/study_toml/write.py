@@ -49,7 +49,7 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "readers": "who will read the report: a document is named or counted only when every one of these groups may "
         "read it;\n#   not said under an acl: aggregates only",
     },
-    "run": {"threads": "0: all", "device": "where models run"},
+    "run": {"threads": "0: all", "device": "where models run; this version knows no other"},
     "decision": {
         "measure": "what decides",
         "slice": "unfiltered, filtered (each question under its own region), rare",
@@ -58,7 +58,7 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "prefer": "cost, the first key first: also bytes, rebuild_s, price, -queries_per_s",
     },
 }
-EXAMPLES: Mapping[str, object] = {"split": "split", "cluster": "cluster", "readers": ["planning"]}
+EXAMPLES: Mapping[str, object] = {"acl": "groups", "rare": "has_rare_name", "readers": ["planning"]}
 """What an unsaid key is shown with, where its own name is not a good example."""
 
 

@@ -1,0 +1,270 @@
+"""DESIGN.md, section 5, in plain loops: one query, one document at a time, no array. Slow, and written apart from the code.
+
+A study is a plain dictionary here (see test_differential.py); nothing of tiepoint is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+K1, B = 1.5, 0.75
+Hits = list[tuple[str, float]]
+
+
+class Oracle:
+    """Every figure of a made study, by the definitions."""
+
+    def __init__(self, made: dict) -> None:
+        self.made = made
+        self.k = made["k"]
+        self.measures = made["measures"]
+        self.depth = max([self.k, *(split_name(m)[2] for m in self.measures)])
+        self.judged: dict[str, dict[str, int]] = defaultdict(dict)
+        for q, d, g in made["judgements"]:
+            self.judged[q][d] = g
+        self.queries = sorted(made["queries"], key=lambda q: q["_id"].encode())
+        self.documents = {d["_id"]: d for d in made["documents"]}
+
+    # Who may find what
+
+    def canonical(self, names: object) -> list[str]:
+        names = [] if names is None else [names] if isinstance(names, str) else names
+        return [self.made["aliases"].get(name, name) for name in names]
+
+    def lies_in(self, region: str, wanted: str) -> bool:
+        while region is not None:
+            if region == wanted:
+                return True
+            region = self.made["parents"].get(region)
+        return False
+
+    def may_read(self, query: dict, document: str) -> bool:
+        if self.made["public"]:
+            return True
+        return any(g in self.documents[document]["groups"] for g in query["groups"])
+
+    def admits(self, query: dict, document: str, view: str) -> bool:
+        wanted = self.canonical(query["region"])
+        if view == "unfiltered" or not wanted:
+            return True
+        regions = self.canonical(self.documents[document]["region"])
+        return any(self.lies_in(region, name) for region in regions for name in wanted)
+
+    def eligible(self, query: dict, view: str) -> list[str]:
+        return [d for d in self.documents if self.may_read(query, d) and self.admits(query, d, view)]
+
+    # Rankings: every hit, best first, beyond depth too
+
+    def ranked(self, hits: Hits) -> Hits:
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0].encode()))
+
+    def by_vectors(self, arm: dict, query: dict, view: str) -> Hits:
+        asked = arm["vectors"][query["text"]]
+        found = []
+        for d in self.eligible(query, view):
+            vector = arm["vectors"][self.documents[d]["text"]]
+            if asked is not None and vector is not None:
+                found.append((d, vector_score(asked, vector, arm["metric"])))
+        return self.ranked(found)
+
+    def by_bm25(self, query: dict, view: str) -> Hits:
+        texts = {d: row["text"].split() for d, row in self.documents.items() if self.may_read(query, d)}
+        if not texts:
+            return []
+        mean = sum(len(t) for t in texts.values()) / len(texts)
+        found = []
+        for d in self.eligible(query, view):
+            total = 0.0
+            for term in sorted(query["text"].split()):
+                holding = sum(term in words for words in texts.values())
+                count = texts[d].count(term)
+                if count:
+                    idf = math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+                    total += idf * count / (K1 * (1 - B + B * len(texts[d]) / mean) + count)
+            if total > 0:
+                found.append((d, total))
+        return self.ranked(found)
+
+    # Measures
+
+    def relevant(self, query: dict, view: str) -> dict[str, int]:
+        """R with grades: eligible, or absent from the corpus where the query has no filter; grade 1 or better."""
+        unfiltered = view == "unfiltered" or not self.canonical(query["region"])
+        allowed = set(self.eligible(query, view))
+        return {
+            d: g
+            for d, g in self.judged[query["_id"]].items()
+            if g >= 1 and (d in allowed or (d not in self.documents and unfiltered))
+        }
+
+    def readable_gold(self, query: dict) -> dict[str, int]:
+        return {
+            d: g
+            for d, g in self.judged[query["_id"]].items()
+            if g >= 1 and d in self.documents and self.may_read(query, d)
+        }
+
+    def value(self, measure: str, grades: Sequence[int | None], relevant: Sequence[int]) -> tuple[float, float] | None:
+        """Top and bottom of a query's ratio; grades: of the hits, None unjudged. None: the measure has no value."""
+        name, options, cutoff = split_name(measure)
+        rel = int(options.get("rel", 1))
+        top = list(grades[:cutoff])
+        good = sum(g >= rel for g in relevant)
+        found = sum(g is not None and g >= rel for g in top)
+        if name == "Judged":
+            return (sum(g is not None for g in top) / len(top), 1.0) if top and relevant else None
+        if name == "nDCG":
+            linear = options.get("gain") == "linear"
+            ideal = sorted(relevant, reverse=True)[:cutoff]
+            if not ideal:
+                return None
+            return discounted(top, linear=linear) / discounted(ideal, linear=linear), 1.0
+        if not good:
+            return None
+        if name == "recall":
+            return found / good, 1.0
+        if name == "pooled_recall":
+            return float(found), float(good)
+        first = next((i + 1 for i, g in enumerate(top) if g is not None and g >= rel), None)
+        if name == "RR":
+            return (0.0 if first is None else 1 / first), 1.0
+        if name == "Success":
+            return (0.0 if first is None else 1.0), 1.0
+        raise ValueError(name)
+
+    def grades(self, query: dict, hits: Hits) -> list[int | None]:
+        return [self.judged[query["_id"]].get(d) for d, _ in hits]
+
+    def extreme(self, query: dict, hits: Hits, *, best: bool) -> list[int | None]:
+        """Grades with every group of tied documents in its best or worst order; a group holds what lies near its first."""
+        result: list[int | None] = []
+        for group in self.tied(hits):
+            grades = self.grades(query, group)
+            result += sorted(grades, key=lambda g: g or 0, reverse=best)
+        return result
+
+    def tied(self, hits: Hits) -> Iterator[Hits]:
+        group: Hits = []
+        for hit in hits:
+            if group and group[0][1] - hit[1] > self.made["tie_tolerance"]:
+                yield group
+                group = []
+            group.append(hit)
+        if group:
+            yield group
+
+    def pairs_at_the_cut(self, hits: Hits) -> int:
+        place = 0
+        for group in self.tied(hits):
+            inside = min(max(self.k - place, 0), len(group))
+            if 0 < inside < len(group):
+                return inside * (len(group) - inside)
+            place += len(group)
+        return 0
+
+    # Slices
+
+    def scored(self, query: dict, view: str) -> bool:
+        return bool(self.relevant(query, view)) and not query["no_answer"]
+
+    def slices(self) -> dict[str, tuple[str, list[dict]]]:
+        placed = [q for q in self.queries if self.canonical(q["region"])]
+        rare = [q for q in self.queries if q["rare"]]
+        return {
+            "unfiltered": ("unfiltered", self.queries),
+            "filtered": ("filtered", placed),
+            "unfiltered_same": ("unfiltered", placed),
+            "rare": ("filtered", rare),
+        }
+
+    def mean(self, measure: str, queries: list[dict], view: str, grades: dict[str, list]) -> tuple[float | None, int]:
+        """The mean over the scored queries, and how many they are. grades: of every query's hits, by its id."""
+        values = [
+            value
+            for q in queries
+            if self.scored(q, view)
+            and (value := self.value(measure, grades[q["_id"]], list(self.relevant(q, view).values()))) is not None
+        ]
+        bottom = math.fsum(b for _, b in values)
+        return (math.fsum(t for t, _ in values) / bottom if bottom else None), len(values)
+
+    def over_readable(self, measure: str, queries: list[dict], view: str, grades: dict[str, list]) -> tuple:
+        values = [
+            value[0]
+            for q in queries
+            if self.scored(q, view)
+            and (value := self.value(measure, grades[q["_id"]], list(self.readable_gold(q).values()))) is not None
+        ]
+        return (math.fsum(values) / len(values) if values else None), len(values)
+
+    def unjudged_best(self, query: dict, view: str, grades: list, cutoff: int) -> tuple[list, list[int]]:
+        """Grades and R with every unjudged hit of the first k at the highest grade of the judgements that count."""
+        top = max([g for q in self.queries for g in self.relevant(q, view).values()], default=1)
+        new = [top if g is None and i < cutoff else g for i, g in enumerate(grades)]
+        added = sum(g is None for g in grades[:cutoff])
+        return new, [*self.relevant(query, view).values(), *[top] * added]
+
+
+def vector_score(q: Sequence[float], d: Sequence[float], metric: str) -> float:
+    """Of small whole numbers, so that every sum is exact in any order."""
+    if metric == "euclidean":
+        return -math.sqrt(sum((a - b) ** 2 for a, b in zip(q, d, strict=True)))
+    dot = sum(a * b for a, b in zip(q, d, strict=True))
+    if metric == "dot":
+        return float(dot)
+    return dot / (math.sqrt(sum(a * a for a in q)) * math.sqrt(sum(b * b for b in d)))
+
+
+def discounted(grades: Sequence[int | None], *, linear: bool) -> float:
+    return math.fsum(((g or 0) if linear else 2 ** (g or 0) - 1) / math.log2(i + 2) for i, g in enumerate(grades))
+
+
+def split_name(measure: str) -> tuple[str, dict[str, str], int]:
+    head, _, cutoff = measure.partition("@")
+    name, _, options = head.partition("(")
+    pairs = [part.split("=") for part in options.rstrip(")").split(",") if part]
+    return name, dict(pairs), int(cutoff)
+
+
+def deficit_bounds(
+    arms: Sequence[Sequence[Sequence[float]]], cluster: Sequence[str], *, confidence: float, resamples: int = 4000
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """For candidate c against j, (upper, lower): c is in when every upper <= gap, out when one lower > gap.
+
+    arms   of each arm its smallest and its largest value of every query
+    """
+    rng = random.Random(5)
+    units: dict[str, list[int]] = defaultdict(list)
+    for i, name in enumerate(cluster):
+        units[name].append(i)
+    groups = list(units.values())
+    size = len(cluster) / len(groups)
+    draws = [[rng.randrange(len(groups) + 1) for _ in range(len(groups) + 1)] for _ in range(resamples)]
+    result = {}
+    for c, (c_low, c_high) in enumerate(arms):
+        for j, (j_low, j_high) in enumerate(arms):
+            if j == c:
+                continue
+            worst, mildest = [], []
+            for draw in draws:
+                total = up = down = 0.0
+                for u in draw:
+                    if u == len(groups):
+                        total, up, down = total + size, up + size, down - size
+                        continue
+                    for i in groups[u]:
+                        total += 1
+                        up += j_high[i] - c_low[i]
+                        down += j_low[i] - c_high[i]
+                worst.append(up / total)
+                mildest.append(down / total)
+            alpha = 1 - confidence
+            worst.sort()
+            mildest.sort()
+            upper = worst[math.ceil((1 - alpha) * resamples) - 1]
+            lower = mildest[max(math.floor(alpha / (len(arms) - 1) * resamples) - 1, 0)]
+            result[c, j] = upper, lower
+    return result

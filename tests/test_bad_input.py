@@ -1,0 +1,533 @@
+"""Bad input through the command line: exit 2, one message that names every offender, no traceback, no file changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command import Answer, Command, held, process
+from studies import DOCUMENTS, JUDGEMENTS, PUBLIC, QUERIES, rows_with, rows_without, write_study
+
+CONTRACT = {
+    "provider": "test",
+    "model": "words",
+    "revision": "1",
+    "dimension": 4,
+    "metric": "cosine",
+    "normalized": True,
+    "dtype": "float32",
+    "query_role": "query",
+    "document_role": "document",
+}
+MINE = {"id": "mine", "embedder": "callable", "contract": CONTRACT, "options": {"function": "own:encode"}}
+MODULE = (
+    "import numpy as np\n\n\ndef encode(texts):\n    return np.eye(4, dtype='float32')[[len(t) % 4 for t in texts]]\n"
+)
+Change = Mapping[str, object]
+
+
+def refused(answer: Answer, *named: str) -> None:
+    """Exit 2; nothing on stdout; errors alone on stderr, each with its place; everything named."""
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+    lines = answer.err.splitlines()
+    assert lines[0].startswith("error: "), answer.err
+    assert all(line.startswith(("error: ", "  where: ", "  fix:   ")) for line in lines), answer.err
+    assert len(set(lines)) >= sum(line.startswith("error: ") for line in lines), "one problem is said twice"
+    for name in named:
+        assert name in answer.err, f"{name!r} is not named in\n{answer.err}"
+
+
+def bench_refuses(command: Callable[..., Answer], folder: Path, *named: str) -> None:
+    before = held(folder)
+    refused(command("bench", folder), *named)
+    assert held(folder) == before
+
+
+def study(folder: Path, **changes: object) -> Path:
+    """The small study with one candidate that would run; the module is there before anything is hashed."""
+    written = write_study(folder / "study", **{"candidates": [MINE], **changes})  # type: ignore[arg-type]
+    (written / "own.py").write_text(MODULE, encoding="utf-8")
+    return written
+
+
+def test_the_study_that_the_cases_break_is_sound(tmp_path: Path, command: Command) -> None:
+    folder = study(tmp_path)
+    answer = command("bench", folder)
+    assert answer.code == 0, answer.err  # one candidate alone: measured, and nothing to decide
+    assert (folder / "results").is_dir()
+
+
+def many(count: int, **row: object) -> list[dict[str, object]]:
+    return [{**DOCUMENTS[0], "_id": f"x{i:02d}", **row} for i in range(count)]
+
+
+CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
+    # ids
+    "repeated document ids": (
+        {"documents": [*DOCUMENTS, DOCUMENTS[1], DOCUMENTS[3], DOCUMENTS[3]]},
+        ("2 of 9 documents", "ids are repeated", "d2 (lines 2, 7)", "d4 (lines 4, 8, 9)", "corpus.jsonl"),
+    ),
+    "repeated query ids": (
+        {"questions": [*QUERIES, QUERIES[0], QUERIES[2]]},
+        ("2 of 6 queries", "q1 (lines 1, 5)", "q3 (lines 3, 6)", "queries.jsonl"),
+    ),
+    "ids that are null, a float, true": (
+        {"documents": [*DOCUMENTS, {"text": "a"}, {"_id": 1.5, "text": "b"}, {"_id": True, "text": "c"}]},
+        ("3 of 9 documents", "neither text nor a whole number", "lines 7, 8, 9"),
+    ),
+    "ids that are padded, empty, hold a control character": (
+        {"documents": rows_with(DOCUMENTS, d1={"_id": " d1"}, d2={"_id": ""}, d3={"_id": "d\t3"})},
+        ("' d1'", "''", "'d\\t3'", "control character"),
+    ),
+    "ids in two Unicode forms": (
+        {"documents": rows_with(DOCUMENTS, d5={"_id": "\u00e9"}, d6={"_id": "e\u0301"})},
+        ("1 of 6 documents", "two Unicode forms"),
+    ),
+    # texts
+    "empty texts of documents": (
+        {"documents": rows_with(DOCUMENTS, d2={"text": " ", "title": ""}, d5={"text": None, "title": None})},
+        ("2 of 6 documents have an empty text", "d2, d5"),
+    ),
+    "empty texts of queries": (
+        {"questions": rows_with(QUERIES, q1={"text": "\n"}, q4={"text": ""})},
+        ("2 of 4 queries have an empty text", "q1, q4"),
+    ),
+    "texts that are no texts": (
+        {"documents": rows_with(DOCUMENTS, d2={"text": ["a"]}, d5={"text": 1.5})},
+        ("2 of 6 documents", "'text'", "d2, d5"),
+    ),
+    # judgements
+    "no judgements": ({"judgements": ""}, ("qrels.tsv holds no judgement",)),
+    "a header alone": ({"judgements": "query-id\tcorpus-id\tscore\n"}, ("qrels.tsv holds no judgement",)),
+    "grades that are no grades": (
+        {"judgements": "q1\td1\tNaN\nq2\td2\t1\nq3\td5\t1.5\nq3\td3\t\nq4\td4\t4\nq4\td3\t-1\n"},
+        ("no whole number (3)", "1 ('NaN')", "3 ('1.5')", "4 ('')", "outside 0..3 (2)", "5 ('4')", "6 ('-1')"),
+    ),
+    "conflicting grades": (
+        {"judgements": f"{JUDGEMENTS}q1\td1\t3\nq4\td4\t0\n"},
+        ("q1", "d1", "q4", "d4", "qrels.tsv"),
+    ),
+    "lines of another shape": (
+        {"judgements": "q1\td1\t2\nq2 d2 1\n\nq3\td5\n\td1\t1\n"},
+        ("2, 4", "are blank (1)", "lines 3", "empty id", "lines 5"),
+    ),
+    "columns in another order": (
+        {"judgements": "corpus-id\tquery-id\tscore\nd1\tq1\t2\n"},
+        ("query-id, corpus-id, score",),
+    ),
+    "judgements of other queries": (
+        {"judgements": "a1\td1\t2\na2\td2\t1\n"},
+        ("other queries", "0 of 2", "'a1'", "'a2'", "'q1'"),
+    ),
+    "judgements of other documents": (
+        {"judgements": "q1\tx1\t2\nq2\tx2\t1\n"},
+        ("other documents", "0 of 2", "'x1'", "'x2'", "'d1'"),
+    ),
+    "judged ids in another spelling": (
+        {"judgements": "q1 \td1\t2\nq2\td2\t1\n q3\td5\t1\n"},
+        ("'q1 '", "' q3'", "2 judged query ids"),
+    ),
+    "gold that the principal may not read": (
+        {"judgements": f"{JUDGEMENTS}q1\td4\t1\nq2\td5\t2\nq3\td4\t0\n"},
+        ("2 relevant documents may not be read", "q1 (d4)", "q2 (d5)"),
+    ),
+    "gold for a query without an answer": (
+        {"questions": rows_with(QUERIES, q2={"none": True}, q3={"none": True}), "queries": {"no_answer": "none"}},
+        ("2 queries are flagged no_answer", "q2, q3"),
+    ),
+    # who may read
+    "acl null or missing": (
+        {"documents": rows_without(rows_with(DOCUMENTS, d2={"groups": None}), "groups", "d4")},
+        ("2 of 6 documents have no acl", "d2, d4"),
+    ),
+    "acl of a wrong type": (
+        {"documents": rows_with(DOCUMENTS, d2={"groups": 7}, d4={"groups": ["planning", ""]}, d5={"groups": {}})},
+        ("3 of 6 documents", "'groups'", "d2, d4, d5"),
+    ),
+    "a misspelt acl column": (
+        {"corpus": {"acl": "gruops"}},
+        ("no column 'gruops'", 'did you mean "groups"?', "[corpus] acl"),
+    ),
+    "a misspelt acl key": (
+        {"corpus": {"acl": None, "alc": "groups"}},
+        ("unknown key 'alc'", 'did you mean "acl"?', "no acl and not public"),
+    ),
+    "no acl and not public": (
+        {"corpus": {"acl": None}, "queries": {"groups": None}},
+        ("no acl and not public", "public = true"),
+    ),
+    "public beside an acl": ({"access": {"public": True}}, ("contradict each other",)),
+    "nobody asks": ({"queries": {"groups": None}}, ("nobody has said who asks",)),
+    "queries without groups": (
+        {"questions": rows_with(QUERIES, q1={"groups": None}, q3={"groups": 3})},
+        ("1 of 4 queries have no groups", "q1", "1 of 4 queries have something in 'groups'", "q3"),
+    ),
+    # regions
+    "unknown regions of queries": (
+        {"questions": rows_with(QUERIES, q1={"region": "Nort"}, q3={"region": ["South", "Sooth"]})},
+        ("2 of 4 queries", "'Nort': did you mean \"North\"?", "'Sooth': did you mean \"South\"?", "q1, q3"),
+    ),
+    "empty regions of queries": (
+        {"questions": rows_with(QUERIES, q1={"region": []}, q2={"region": ""}, q3={"region": [""]})},
+        ("empty list of regions", "q1", "q2, q3"),
+    ),
+    "documents without region": (
+        {"documents": rows_with(DOCUMENTS, d1={"region": None}, d2={"region": []}, d4={"region": ""})},
+        ("3 of 6 documents have no region", "d1, d2, d4", 'unplaced = "out"'),
+    ),
+    "regions in a circle": (
+        {
+            "places": "region,within\nNorth,South\nSouth,North\n",
+            "regions": {"path": "regions.csv", "parent": "within"},
+        },
+        ("2 regions lie in a circle", "North", "South"),
+    ),
+    # the rule
+    "unknown tables and keys": (
+        {"study": {"kk": 3, "seeds": 1}, "qrel": {"path": "x"}, "decision": {"gpa": 0.1}},
+        ("'kk'", "'seeds'", 'did you mean "seed"?', "'qrel'", 'did you mean "qrels"?', "'gpa'", 'did you mean "gap"?'),
+    ),
+    "measures that there are not": (
+        {"study": {"measures": ["recal@3", "nDCG@0", "nDCG"]}, "decision": {"measure": "ndgc@3"}},
+        ("recal", "nDCG@0", "ndgc"),
+    ),
+    "a gap, a confidence, a slice and a preference that are none": (
+        {"decision": {"gap": 1.5, "confidence": 95, "slice": "region", "prefer": ["cost"]}},
+        ("gap", "1.5", "confidence", "95", "slice", '"region"', "'cost'"),
+    ),
+    "the filtered slice is empty": (
+        {"questions": rows_with(QUERIES, **{f"q{i}": {"region": None} for i in range(1, 5)})},
+        ("slice 'filtered'", "no query has a region"),
+    ),
+    "the rare slice is empty": (
+        {"questions": rows_with(QUERIES, q1={"rare": False}), "decision": {"slice": "rare"}},
+        ("slice 'rare'", "no query is flagged rare"),
+    ),
+    "no query of the slice is in the test split": (
+        {"questions": rows_with(QUERIES, q1={"part": "dev"}), "queries": {"split": "part"}},
+        ("test split",),
+    ),
+    "no query of the slice has gold": (
+        {"judgements": "q1\td1\t0\nq4\td4\t1\n"},
+        ("slice 'filtered'", "relevant document"),
+    ),
+    "flags, splits and provenances": (
+        {
+            "questions": rows_with(QUERIES, q1={"rare": "yes", "part": "train"}, q2={"rare": 1, "by": "me"}),
+            "queries": {"split": "part", "provenance": "by"},
+        },
+        ("'rare'", "q1, q2", "'train'", "'me'"),
+    ),
+    # candidates
+    "no candidate": ({"candidates": []}, ("no candidate", "[[candidate]]")),
+    "candidates of one name, of a baseline's, and with a path": (
+        {"candidates": [MINE, MINE, {**MINE, "id": "bm25"}, {**MINE, "id": "../up"}]},
+        ("2 candidates are called 'mine'", "'bm25'", "'../up'"),
+    ),
+    "an embedder that there is not, and options that it lacks": (
+        {
+            "candidates": [
+                {"id": "a", "embedder": "wordlama"},
+                {"id": "b", "embedder": "wordllama", "options": {"dims": 1}},
+                {"id": "c", "embedder": "callable", "contract": CONTRACT},
+            ]
+        },
+        ("'wordlama'", 'did you mean "wordllama"?', "'dims'", "'b'", "module:function", "'c'"),
+    ),
+    "a contract that lacks fields": (
+        {"candidates": [{**MINE, "contract": {"dimension": 4, "metric": "cosine"}}]},
+        ("lacks", "document_role", "dtype", "model", "normalized", "provider", "query_role", "revision"),
+    ),
+    "a device that this version does not know": ({"run": {"device": "cuda"}}, ("device", '"cuda"')),
+    # files
+    "missing files": (
+        {"documents": None, "questions": None, "judgements": None, "regions": {"path": "regions.csv"}},
+        ("corpus.jsonl", "queries.jsonl", "qrels.tsv", "regions.csv"),
+    ),
+    "empty files": ({"documents": "", "questions": "\n\n"}, ("corpus.jsonl holds no row", "queries.jsonl holds no row")),
+    "files of another encoding": (
+        {
+            "documents": b'{"_id": "d1", "text": "K\xf6ln"}\n{"_id": "d2", "text": "ok"}\n{"_id": "\xff", "text": "x"}\n',
+            "questions": '{"_id": "q1", "text": "x"}'.encode("utf-16"),
+            "judgements": b"q1\td1\t1\nq\xe9\td1\t1\n",
+        },
+        ("1 (byte offset 24)", "3 (byte offset 67)", "queries.jsonl", "byte offset 0", "qrels.tsv", "offset 9"),
+    ),
+    "JSON that is none": (
+        {
+            "documents": '{"_id": "d1", "_id": "d2", "text": "x"}\n{"_id": "d3", "text": "x", "n": NaN}\n{\n[1]\n'
+            '\n{"_id": "d4", "text": "\\ud800"}\n{"_id": "d5", "a": {"b": 1, "b": 2}, "text": "x"}\n'
+        },
+        ("one key twice", "lines 1, 7", "NaN or Infinity", "lines 2", "not JSON", "lines 3", "not a JSON object", "lines 4")
+        + ("blank", "lines 5", "surrogate", "lines 6"),
+    ),
+    "columns that the files lack": (
+        {"corpus": {"id": "id", "region": "reigon"}, "queries": {"text": "question", "cluster": "clusters"}},
+        ("'id'", "'reigon'", 'did you mean "region"?', "'question'", "'clusters'", 'did you mean "cluster"?'),
+    ),
+    "a corpus that is a spreadsheet": ({"corpus": {"path": "corpus.csv"}}, ("corpus.csv",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input(case: str, tmp_path: Path, command: Command) -> None:
+    change, named = CASES[case]
+    bench_refuses(command, study(tmp_path, **change), *named)
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "true", '"ten"', "[10]", "nan"])
+def test_k(k: str, tmp_path: Path, command: Command) -> None:
+    folder = study(tmp_path)
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    (folder / "study.toml").write_text(text.replace("k = 3\n", f"k = {k}\n"), encoding="utf-8")
+    bench_refuses(command, folder, "k must be", "study.toml, line 3, [study] k")
+
+
+def test_problems_of_many_files_stand_in_one_message_and_long_lists_are_counted(
+    tmp_path: Path, command: Command
+) -> None:
+    folder = study(
+        tmp_path,
+        documents=[*DOCUMENTS, *many(14, groups=None)],
+        questions=rows_with(QUERIES, q1={"text": ""}),
+        judgements=f"{JUDGEMENTS}a\tb\tc\n",
+        decision={"gap": 0.1},
+    )
+    named = ("14 of 20 documents have no acl", "x00, x01", "x09 and 4 more", "1 of 4 queries have an empty text", "'c'")
+    bench_refuses(command, folder, *named)
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", ("[corpus] names no file", "[queries] names no file", "[qrels] names no file", "no acl and not public")),
+        (b"[study\nk = 1\n", ("not TOML", "line 1")),
+        (b"[study]\nk = 1\nk = 2\n", ("not TOML", "line 3")),
+        (b'[study]\nname = "caf\xe9"\n', ("not UTF-8", "offset 19", "line 2")),
+        (b"study = 3\ncandidate = 4\n", ("study must be a table", "[[candidate]]")),
+    ],
+)
+def test_a_study_file_that_is_none(content: bytes, named: tuple[str, ...], tmp_path: Path, command: Command) -> None:
+    folder = study(tmp_path)
+    (folder / "study.toml").write_bytes(content)
+    bench_refuses(command, folder, *named)
+
+
+def test_no_study_names_the_command_that_makes_one_there(tmp_path: Path, command: Command) -> None:
+    refused(command("bench", tmp_path / "nowhere"), "no study", f"tiepoint init {tmp_path / 'nowhere'}")
+    refused(command("bench", tmp_path), "no study", f"tiepoint init {tmp_path}")
+    assert held(tmp_path) == {}
+
+
+def test_texts_never_stand_in_a_message(tmp_path: Path, command: Command) -> None:
+    rows = [{"_id": "d1", "text": "SECRET one"}, {"_id": "d1", "text": "SECRET two", "groups": 3}]
+    folder = study(tmp_path, documents=rows, questions=rows_with(QUERIES, q1={"text": ["SECRET"]}))
+    answer = command("bench", folder)
+    refused(answer)
+    assert "SECRET" not in answer.err
+
+
+# Vectors made elsewhere
+
+DOCUMENT_IDS = [str(row["_id"]) for row in DOCUMENTS]
+QUERY_IDS = [str(row["_id"]) for row in QUERIES]
+Rows = dict[str, list[float]]
+
+
+def sound(ids: list[str]) -> Rows:
+    return {name: np.eye(4)[i % 4].tolist() for i, name in enumerate(ids)}
+
+
+def write_vectors(folder: Path, name: str, form: str, rows: Rows, dtype: str = "float32") -> str:
+    """One file of vectors in the study's folder; its name."""
+    if form == "npy":
+        np.save(folder / f"{name}.npy", np.array(list(rows.values()), dtype=dtype))
+        (folder / f"{name}.ids.txt").write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    else:
+        kind = pa.list_(pa.type_for_alias(dtype))
+        vectors = pa.array([np.array(row, dtype=dtype) for row in rows.values()], kind)
+        pq.write_table(pa.table({"id": list(rows), "vector": vectors}), folder / f"{name}.{form}")
+    return f"{name}.{form}"
+
+
+def made_study(
+    folder: Path, form: str, documents: Rows, queries: Rows, *, name: str = "made", **contract: object
+) -> Path:
+    """The small study with one candidate whose vectors were made elsewhere."""
+    options = {"documents": f"{name}-docs.{form}", "queries": f"{name}-asked.{form}"}
+    table = {"id": name, "embedder": "vectors", "contract": {**CONTRACT, **contract}, "options": options}
+    written = study(folder, candidates=[table])
+    write_vectors(written, f"{name}-docs", form, documents)
+    write_vectors(written, f"{name}-asked", form, queries)
+    return written
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_vectors_made_elsewhere_run_when_they_are_sound(form: str, tmp_path: Path, command: Command) -> None:
+    answer = command("bench", made_study(tmp_path, form, sound(DOCUMENT_IDS), sound(QUERY_IDS)))
+    assert answer.code == 0, answer.err
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        ([float("nan"), 0, 0, 1], "hold NaN or infinity"),
+        ([float("inf"), 0, 0, 1], "hold NaN or infinity"),
+        ([0, -float("inf"), 0, 1], "hold NaN or infinity"),
+        ([0, 0, 0, 0], "are zero"),
+        ([3, 4, 0, 0], "have a length off 1"),
+        ([1.001, 0, 0, 0], "have a length off 1"),
+    ],
+    ids=["nan", "inf", "-inf", "zero", "long", "a-little-long"],
+)
+def test_bad_values(bad: list[float], sentence: str, form: str, tmp_path: Path, command: Command) -> None:
+    """Documents and queries, first, middle and last, in one message."""
+    documents = {**sound(DOCUMENT_IDS), "d1": bad, "d4": bad, "d6": bad}
+    folder = made_study(tmp_path, form, documents, {**sound(QUERY_IDS), "q2": bad, "q4": bad})
+    named = (f"3 of 6 vectors of documents {sentence}", "d1, d4, d6", f"2 of 4 vectors of queries {sentence}", "q2, q4")
+    bench_refuses(command, folder, *named, f"made-docs.{form}", f"made-asked.{form}")
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_missing_ids(form: str, tmp_path: Path, command: Command) -> None:
+    documents, queries = sound([*DOCUMENT_IDS[2:], "stranger"]), sound(["q1", "q4"])
+    named = ("2 of 6 documents have no vector", "d1, d2", "2 of 4 queries have no vector", "q2, q3")
+    bench_refuses(command, made_study(tmp_path, form, documents, queries), *named)
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_wrong_dimension_and_type(form: str, tmp_path: Path, command: Command) -> None:
+    folder = made_study(tmp_path, form, sound(DOCUMENT_IDS), sound(QUERY_IDS), dimension=5, dtype="float16")
+    answer = command("bench", folder)
+    refused(answer, "documents", "queries", "(6, 4)", "(6, 5)", "(4, 4)", "(4, 5)")
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet"])
+def test_repeated_ids_of_vectors(form: str, tmp_path: Path, command: Command) -> None:
+    folder = made_study(tmp_path, form, sound(DOCUMENT_IDS), sound(QUERY_IDS))
+    twice = ["d1", "d2", "d2", "d4", "d5", "d5", "d3", "d6"]
+    if form == "npy":
+        np.save(folder / "made-docs.npy", np.eye(4, dtype="float32")[[0] * 8])
+        (folder / "made-docs.ids.txt").write_text("".join(f"{name}\n" for name in twice), encoding="utf-8")
+    else:
+        vectors = pa.array([[1.0, 0, 0, 0]] * 8, pa.list_(pa.float32()))
+        pq.write_table(pa.table({"id": twice, "vector": vectors}), folder / "made-docs.parquet")
+    bench_refuses(command, folder, "ids are repeated", "d2", "d5", "made-docs")
+
+
+def test_every_candidate_and_every_kind_of_trouble_in_one_message(tmp_path: Path, command: Command) -> None:
+    nan = [float("nan")] * 4
+    documents = {**sound(DOCUMENT_IDS[1:]), "d2": nan, "d3": [0.0] * 4, "d4": [2.0, 0, 0, 0]}
+    options = {"documents": "docs.npy", "queries": "asked.parquet"}
+    one = {"id": "one", "embedder": "vectors", "contract": CONTRACT, "options": options}
+    two = {**one, "id": "two", "options": {"documents": "gone.npy", "queries": "gone.parquet"}}
+    three = {**one, "id": "three", "options": {"documents": "docs.npy"}}
+    folder = study(tmp_path, candidates=[MINE, one, two, three])
+    write_vectors(folder, "docs", "npy", documents)
+    write_vectors(folder, "asked", "parquet", {**sound(QUERY_IDS), "q3": nan})
+    named = ("1 of 6 documents have no vector", "ids d1", "NaN or infinity", "ids d2", "are zero", "ids d3", "off 1")
+    bench_refuses(
+        command, folder, *named, "ids d4", "ids q3", "gone.npy", "gone.parquet", "the option queries", "'three'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (lambda f: (f / "made-docs.npy").write_bytes(b"\x93NUMPY\x01\x00"), ("made-docs.npy",)),
+        (lambda f: np.save(f / "made-docs.npy", np.array([{}], dtype=object), allow_pickle=True), ("made-docs.npy",)),
+        (lambda f: np.save(f / "made-docs.npy", np.ones((6, 4), dtype="int8")), ("made-docs.npy", "int8")),
+        (lambda f: np.save(f / "made-docs.npy", np.ones(6, dtype="float32")), ("made-docs.npy", "(6,)")),
+        (lambda f: (f / "made-docs.ids.txt").write_text("d1\nd2\n", encoding="utf-8"), ("6 vectors", "2 ids")),
+        (lambda f: (f / "made-docs.ids.txt").write_bytes(b"d1\n\xff\n"), ("made-docs.ids.txt", "offset 3")),
+        (lambda f: (f / "made-docs.ids.txt").unlink(), ("no file of ids",)),
+    ],
+    ids=["cut short", "pickled", "integers", "one axis", "too few ids", "ids not UTF-8", "no ids"],
+)
+def test_npy_files_that_are_none(
+    spoil: Callable[[Path], object], named: tuple[str, ...], tmp_path: Path, command: Command
+) -> None:
+    folder = made_study(tmp_path, "npy", sound(DOCUMENT_IDS), sound(QUERY_IDS))
+    spoil(folder)
+    bench_refuses(command, folder, *named)
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({"_id": ["d1"], "vec": [[1.0, 0, 0, 0]]}, ("'id'", "'vector'")),
+        ({"id": ["d1"], "vector": ["1 0 0 0"]}, ("vector", "string")),
+        ({"id": ["d1", "d2", "d3"], "vector": [[1.0, 0, 0, 0], None, [1.0, None, 0, 0]]}, ("d2", "d3")),
+        ({"id": ["d1", "d2", "d3"], "vector": [[1.0, 0, 0, 0], [1.0], [0.0, 1, 0, 0]]}, ("ids d2", "than 4")),
+    ],
+    ids=["columns", "type", "null", "ragged"],
+)
+def test_parquet_files_that_are_none(
+    columns: Mapping[str, list[object]], named: tuple[str, ...], tmp_path: Path, command: Command
+) -> None:
+    folder = made_study(tmp_path, "parquet", sound(DOCUMENT_IDS), sound(QUERY_IDS))
+    pq.write_table(pa.table(columns), folder / "made-docs.parquet")
+    bench_refuses(command, folder, *named, "made-docs.parquet")
+
+
+# tiepoint init
+
+INIT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "nobody says who may read": (("--from", "data"), ("--public", "--acl")),
+    "two say": (("--from", "data", "--public", "--acl", "groups"), ("contradict",)),
+    "an empty acl": (("--from", "data", "--acl", " "), ("--acl",)),
+    "a misspelt acl": (("--from", "data", "--acl", "gruops"), ("'gruops'", 'did you mean "groups"?')),
+    "a source that is not there": (("--from", "nowhere", "--public"), ("corpus.jsonl", "queries.jsonl", "nowhere")),
+    "a source that is a file": (("--from", "data/corpus.jsonl", "--public"), ("corpus.jsonl",)),
+}
+
+
+@pytest.mark.parametrize("case", INIT)
+def test_init_refuses_and_writes_nothing(
+    case: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, named = INIT[case]
+    write_study(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    before = held(tmp_path)
+    refused(command("init", "new", *given), *named)
+    assert held(tmp_path) == before
+
+
+def test_init_refuses_broken_lines_and_writes_nothing(tmp_path: Path, command: Command) -> None:
+    data = write_study(tmp_path / "data", documents='{"_id": 1}\n{\n', questions=b'{"_id": "\xff"}\n')
+    before = held(tmp_path)
+    refused(command("init", tmp_path / "new", "--from", data, "--public"), "lines 2", "byte offset 9")
+    assert held(tmp_path) == before
+
+
+def test_init_leaves_a_study_that_is_there(tmp_path: Path, command: Command) -> None:
+    folder = study(tmp_path)
+    before = held(folder)
+    refused(command("init", folder, "--public"), "there is a study here already", "study.toml")
+    refused(command("demo", folder), "study already", "study.toml", "corpus.jsonl")
+    assert held(folder) == before
+
+
+# In a process of its own
+
+
+def test_the_same_in_a_process_of_its_own(tmp_path: Path) -> None:
+    folder = study(tmp_path / "a", documents=[*DOCUMENTS, DOCUMENTS[1]])
+    bench_refuses(process, folder, "d2 (lines 2, 7)")
+    made = made_study(tmp_path / "b", "npy", {**sound(DOCUMENT_IDS), "d5": [0.0] * 4}, sound(QUERY_IDS))
+    bench_refuses(process, made, "ids d5")
+
+
+def test_json_asked_for_leaves_stdout_empty_when_it_refuses(tmp_path: Path, command: Command) -> None:
+    folder = study(tmp_path, **PUBLIC, documents=[*DOCUMENTS, DOCUMENTS[0]])
+    refused(command("bench", folder, "--json"), "d1 (lines 1, 7)")
+    assert json.dumps(command("bench", folder, "--json").out) == '""'
