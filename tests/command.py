@@ -39,11 +39,6 @@ class Command:
         return Answer(int(left.value.code or 0), out, err)
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def process(
     *given: object, program: tuple[str, ...] = (sys.executable, "-m", "tiepoint"), **environment: str
 ) -> Answer:

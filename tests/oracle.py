@@ -9,6 +9,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 K1, B = 1.5, 0.75
 Hits = list[tuple[str, float]]
@@ -27,6 +28,7 @@ class Oracle:
             self.judged[q][d] = g
         self.queries = sorted(made["queries"], key=lambda q: q["_id"].encode())
         self.documents = {d["_id"]: d for d in made["documents"]}
+        self._eligible: dict[tuple[str, str], list[str]] = {}
 
     # Who may find what
 
@@ -54,7 +56,11 @@ class Oracle:
         return any(self.lies_in(region, name) for region in regions for name in wanted)
 
     def eligible(self, query: dict, view: str) -> list[str]:
-        return [d for d in self.documents if self.may_read(query, d) and self.admits(query, d, view)]
+        key = query["_id"], view
+        if key not in self._eligible:
+            admitted = [d for d in self.documents if self.may_read(query, d) and self.admits(query, d, view)]
+            self._eligible[key] = admitted
+        return self._eligible[key]
 
     # Rankings: every hit, best first, beyond depth too
 
@@ -170,6 +176,7 @@ class Oracle:
     def scored(self, query: dict, view: str) -> bool:
         return bool(self.relevant(query, view)) and not query["no_answer"]
 
+    @cached_property
     def slices(self) -> dict[str, tuple[str, list[dict]]]:
         placed = [q for q in self.queries if self.canonical(q["region"])]
         rare = [q for q in self.queries if q["rare"]]
@@ -178,6 +185,14 @@ class Oracle:
             "filtered": ("filtered", placed),
             "unfiltered_same": ("unfiltered", placed),
             "rare": ("filtered", rare),
+        }
+
+    @cached_property
+    def top(self) -> dict[str, int]:
+        """The highest grade of the judgements that count, by view."""
+        return {
+            view: max([g for q in self.queries for g in self.relevant(q, view).values()], default=1)
+            for view in ("unfiltered", "filtered")
         }
 
     def mean(self, measure: str, queries: list[dict], view: str, grades: dict[str, list]) -> tuple[float | None, int]:
@@ -202,7 +217,7 @@ class Oracle:
 
     def unjudged_best(self, query: dict, view: str, grades: list, cutoff: int) -> tuple[list, list[int]]:
         """Grades and R with every unjudged hit of the first k at the highest grade of the judgements that count."""
-        top = max([g for q in self.queries for g in self.relevant(q, view).values()], default=1)
+        top = self.top[view]
         new = [top if g is None and i < cutoff else g for i, g in enumerate(grades)]
         added = sum(g is None for g in grades[:cutoff])
         return new, [*self.relevant(query, view).values(), *[top] * added]
@@ -230,7 +245,7 @@ def split_name(measure: str) -> tuple[str, dict[str, str], int]:
 
 
 def deficit_bounds(
-    arms: Sequence[Sequence[Sequence[float]]], cluster: Sequence[str], *, confidence: float, resamples: int = 4000
+    arms: Sequence[Sequence[Sequence[float]]], cluster: Sequence[str], *, confidence: float, resamples: int = 1500
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """For candidate c against j, (upper, lower): c is in when every upper <= gap, out when one lower > gap.
 
@@ -242,29 +257,20 @@ def deficit_bounds(
         units[name].append(i)
     groups = list(units.values())
     size = len(cluster) / len(groups)
-    draws = [[rng.randrange(len(groups) + 1) for _ in range(len(groups) + 1)] for _ in range(resamples)]
+    sizes = [*map(len, groups), size]
+    draws = [rng.choices(range(len(sizes)), k=len(sizes)) for _ in range(resamples)]
+    totals = [sum(sizes[u] for u in draw) for draw in draws]
+    alpha, others = 1 - confidence, len(arms) - 1
     result = {}
     for c, (c_low, c_high) in enumerate(arms):
         for j, (j_low, j_high) in enumerate(arms):
-            if j == c:
-                continue
-            worst, mildest = [], []
-            for draw in draws:
-                total = up = down = 0.0
-                for u in draw:
-                    if u == len(groups):
-                        total, up, down = total + size, up + size, down - size
-                        continue
-                    for i in groups[u]:
-                        total += 1
-                        up += j_high[i] - c_low[i]
-                        down += j_low[i] - c_high[i]
-                worst.append(up / total)
-                mildest.append(down / total)
-            alpha = 1 - confidence
-            worst.sort()
-            mildest.sort()
-            upper = worst[math.ceil((1 - alpha) * resamples) - 1]
-            lower = mildest[max(math.floor(alpha / (len(arms) - 1) * resamples) - 1, 0)]
-            result[c, j] = upper, lower
+            if j != c:
+                up = [*(sum(j_high[i] - c_low[i] for i in group) for group in groups), size]
+                down = [*(sum(j_low[i] - c_high[i] for i in group) for group in groups), -size]
+                worst = sorted(sum(up[u] for u in draw) / total for draw, total in zip(draws, totals, strict=True))
+                mild = sorted(sum(down[u] for u in draw) / total for draw, total in zip(draws, totals, strict=True))
+                result[c, j] = (
+                    worst[math.ceil((1 - alpha) * resamples) - 1],
+                    mild[max(math.floor(alpha / others * resamples) - 1, 0)],
+                )
     return result

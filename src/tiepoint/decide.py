@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +44,7 @@ class Evidence:
     split      the split that the queries are of; None: all queries of the slice
     excluded   failed and unexecuted candidates with their reasons
     bm25       the lexical baseline's mean on the same queries; None: not measured
+    runs       rankings made elsewhere, which are never chosen, with their means likewise
     """
 
     arms: Sequence[Arm]
@@ -52,6 +52,7 @@ class Evidence:
     split: str | None
     excluded: Mapping[str, str]
     bm25: float | None
+    runs: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def cost_order(arms: Sequence[Arm], prefer: Sequence[str]) -> list[Arm]:
@@ -62,31 +63,32 @@ def cost_order(arms: Sequence[Arm], prefer: Sequence[str]) -> list[Arm]:
     """
     if not prefer or len(arms) < 2:
         return sorted(arms, key=lambda arm: arm.id)
+    return [arm for tier in _tiers(arms, prefer[0]) for arm in cost_order(tier, prefer[1:])]
+
+
+def timing_alone(arms: Sequence[Arm], prefer: Sequence[str]) -> bool:
+    """True where two arms that tie in every key before fall into different tiers of a measured time."""
+    if not prefer or len(arms) < 2:
+        return False
+    tiers = _tiers(arms, prefer[0])
     name = prefer[0].removeprefix("-")
-    larger = prefer[0].startswith("-")
+    measured = sum(tier[0].costs.get(name) is not None for tier in tiers)
+    return (name in TIMED and measured > 1) or any(timing_alone(tier, prefer[1:]) for tier in tiers)
+
+
+def _tiers(arms: Sequence[Arm], key: str) -> list[list[Arm]]:
+    """Arms that tie in one key, the best first; those whose cost is unknown come last."""
+    name = key.removeprefix("-")
     known = [arm for arm in arms if arm.costs.get(name) is not None]
     unknown = [arm for arm in arms if arm.costs.get(name) is None]
-    known.sort(key=lambda arm: _cost(arm, name), reverse=larger)
+    known.sort(key=lambda arm: _cost(arm, name), reverse=key.startswith("-"))
     tiers: list[list[Arm]] = []
     for arm in known:
         if tiers and _tie(_cost(tiers[-1][0], name), _cost(arm, name), timed=name in TIMED):
             tiers[-1].append(arm)
         else:
             tiers.append([arm])
-    if unknown:
-        tiers.append(unknown)
-    return [arm for tier in tiers for arm in cost_order(tier, prefer[1:])]
-
-
-def timing_alone(order: Sequence[Arm], prefer: Sequence[str]) -> bool:
-    """True where two neighbours in the order cost the same but for a measured time, and that time parts them."""
-    names = [key.removeprefix("-") for key in prefer]
-
-    def parted(a: Arm, b: Arm) -> bool:
-        same = {n: _tie(_cost(a, n), _cost(b, n), timed=n in TIMED) for n in names}
-        return all(same[n] for n in names if n not in TIMED) and not all(same.values())
-
-    return any(parted(a, b) for a, b in pairwise(order))
+    return [*tiers, unknown] if unknown else tiers
 
 
 def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decision:
@@ -137,7 +139,7 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
 def rule_in_words(rule: Rule) -> str:
     """The rule as written before the run, in one sentence."""
     order = ", then ".join(f"{'most' if k.startswith('-') else 'least'} {k.removeprefix('-')}" for k in rule.prefer)
-    how = "by point estimate" if rule.confidence == "point" else f"with {rule.confidence:.0%} confidence"
+    how = "by point estimate" if rule.confidence == "point" else f"with {100 * rule.confidence:g}% confidence"
     return (
         f"Take the first candidate in the order of {order}, then id, that loses at most {rule.gap:g} of {rule.measure} "
         f"({rule.slice}) against every other candidate, {how}."
@@ -246,6 +248,12 @@ def _warnings(
             f"{named} does not beat BM25 on {rule.measure} ({means[named]:.4f} against {evidence.bm25:.4f}): "
             "a lexical search may serve these questions as well"
         )
+    for run, mean in evidence.runs.items():
+        if named is not None and mean is not None and means[named] <= mean:
+            lines.append(
+                f"{named} does not beat {run}, the rankings made elsewhere, on {rule.measure} "
+                f"({means[named]:.4f} against {mean:.4f})"
+            )
     if rule.confidence == "point":
         lines.append('confidence is "point": the choice rests on point estimates, and chance may have made it')
     moved = [arm.id for arm in order if not (np.array_equal(arm.low, arm.mid) and np.array_equal(arm.high, arm.mid))]
@@ -270,7 +278,7 @@ def _sentence(decision: Decision, evidence: Evidence, *, timing: bool) -> str:
         sure = (
             "by point estimate alone"
             if decision.confidence == "point"
-            else f"at {decision.confidence:.0%} confidence it loses at most {at_most:.4f} of {decision.measure}"
+            else f"at {100 * decision.confidence:g}% confidence it loses at most {at_most:.4f} of {decision.measure}"
         )
         parts.append(
             f"Choose {decision.choice}: on {asked} it is the cheapest candidate within the gap of {decision.gap:g}; {sure}."
@@ -286,7 +294,11 @@ def _sentence(decision: Decision, evidence: Evidence, *, timing: bool) -> str:
     if evidence.excluded:
         named = "; ".join(f"{i} ({reason})" for i, reason in evidence.excluded.items())
         parts.append(f"Not measured, so never chosen: {named}.")
-    parts.append("BM25 and random are baselines and are never chosen.")
+    if evidence.runs:
+        made = f"{', '.join(evidence.runs)} {'is a run' if len(evidence.runs) == 1 else 'are runs'} made elsewhere"
+        parts.append(f"{made}, BM25 and random are baselines: none of these is ever chosen.")
+    else:
+        parts.append("BM25 and random are baselines and are never chosen.")
     return " ".join(parts)
 
 

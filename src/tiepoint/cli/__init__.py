@@ -9,8 +9,13 @@ from typing import Annotated
 import typer
 
 from tiepoint.cli.bench import bench
+from tiepoint.cli.check import check
+from tiepoint.cli.compare import compare
 from tiepoint.cli.demo import demo
+from tiepoint.cli.embedders import embedders
 from tiepoint.cli.init import init
+from tiepoint.cli.schema import schema
+from tiepoint.cli.show import show
 from tiepoint.errors import TiepointError
 
 app = typer.Typer(
@@ -23,8 +28,13 @@ app = typer.Typer(
     epilog="Start here: tiepoint demo demo, then tiepoint bench demo",
 )
 app.command()(init)
+app.command()(check)
 app.command()(bench)
+app.command()(show)
+app.command()(compare)
+app.command()(embedders)
 app.command()(demo)
+app.command()(schema)
 
 
 def _version(wanted: bool) -> None:

@@ -18,6 +18,8 @@ EncodeFunction: TypeAlias = Callable[..., NDArray[np.floating]]
 
 `role` is "query" or "document"; it is passed by name, and only to a function that has a parameter of that name.
 """
+RUN = "run"
+"""The embedder name of rankings made elsewhere: they are measured beside the candidates and never chosen."""
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -26,7 +28,7 @@ class Candidate:
     """A model on trial; never a document.
 
     id         matches [A-Za-z0-9][A-Za-z0-9._-]*
-    embedder   the name of a file in embedders/, or "vectors" for vectors made elsewhere
+    embedder   the name of a file in embedders/, "vectors" for vectors or RUN for rankings made elsewhere
     contract   a whole Contract, or the fields that the study states (a packaged model brings the others)
     encode     the function itself, where the caller gives one from Python
     options    where things lie and how fast to go; nothing in it may change a vector

@@ -335,7 +335,10 @@ class Result:
     rankings     candidate, slice, query, rank, document, score, grade (null: unjudged), shown (readers may see it)
     gold         slice, query, document, grade, state (found, missed, filtered, absent), found_by, shown
     queries      query, cluster, split, subgroups, regions, rare, no_answer
-    The four tables are pyarrow Tables, the owner's: they name every id.
+    documents    document, content_hash, regions, words: the corpus that was searched
+    words        word_hash, count: the distinct words of that corpus, by hash
+    The tables are pyarrow Tables, the owner's: they name every id. documents and words are empty in a result that does not
+    say what its corpus was.
     """
 
     summary: Summary
@@ -344,3 +347,5 @@ class Result:
     rankings: pa.Table
     gold: pa.Table
     queries: pa.Table
+    documents: pa.Table = field(default_factory=lambda: pa.table({}))
+    words: pa.Table = field(default_factory=lambda: pa.table({}))

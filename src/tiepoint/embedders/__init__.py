@@ -1,7 +1,8 @@
 """Embedders: one file per provider, found by its file name. Adding one is writing one file.
 
-Each file has the same three parts, in this order: the option keys it knows (`OPTIONS`); a class that is an Embedder; and the
-functions that open it (`embedder`) and that say which candidates are ready on this machine (`installed`).
+Each file has the same three parts, in this order: the option keys it knows (`OPTIONS`), the packages that it imports (`NEEDS`)
+and what pip is told to install them (`INSTALL`); a class that is an Embedder; and the functions that open it (`embedder`)
+and that say which candidates are ready on this machine (`installed`).
 Nothing heavy is imported before an Embedder's load().
 """
 
@@ -13,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from tiepoint.core.candidate import Candidate
+from tiepoint.core.candidate import RUN, Candidate
 from tiepoint.encoding.embedder import Embedder
 from tiepoint.errors import InputError, Problem, did_you_mean, some
 
@@ -25,6 +26,8 @@ class Provider(Protocol):
     """What a file of this folder offers."""
 
     OPTIONS: Collection[str]
+    NEEDS: Collection[str]
+    INSTALL: str
 
     def embedder(self, candidate: Candidate, *, folder: Path, threads: int) -> Embedder:
         """Open a candidate without loading its model. Raises InputError or NotInstalled."""
@@ -35,7 +38,12 @@ class Provider(Protocol):
 
 def embedder_names() -> list[str]:
     """Every name that a study may use, sorted."""
-    return sorted([*(module.name for module in pkgutil.iter_modules(__path__)), VECTORS])
+    return sorted([*live_names(), VECTORS, RUN])
+
+
+def live_names() -> list[str]:
+    """The embedders that make vectors: one for each file here, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def open_embedder(candidate: Candidate, *, folder: Path, threads: int) -> Embedder:
@@ -48,12 +56,13 @@ def open_embedder(candidate: Candidate, *, folder: Path, threads: int) -> Embedd
     """
     names = embedder_names()
     where = f"candidate {candidate.id!r}"
-    if candidate.embedder not in names:
+    name = candidate.embedder.replace("-", "_")  # sentence-transformers is written either way
+    if name not in names:
         hint = did_you_mean(candidate.embedder, names) or f"known are {some(names)}"
         raise InputError(f"there is no embedder {candidate.embedder!r}", where=where, fix=hint)
-    if candidate.embedder == VECTORS:
-        raise InputError("vectors made elsewhere are read, not opened", where=where, fix="use open_candidates")
-    provider = _provider(candidate.embedder)
+    if name in (VECTORS, RUN):
+        raise InputError("what was made elsewhere is read, not opened", where=where, fix="use open_candidates")
+    provider = provider_of(name)
     check_options(candidate, provider.OPTIONS)
     return provider.embedder(candidate, folder=folder, threads=threads)
 
@@ -78,8 +87,9 @@ def check_options(candidate: Candidate, known: Collection[str]) -> None:
 
 def installed_candidates() -> list[Candidate]:
     """Candidates that are ready on this machine, for `tiepoint init`, in the order of the embedders' names."""
-    return [c for name in embedder_names() if name != VECTORS for c in _provider(name).installed()]
+    return [c for name in live_names() for c in provider_of(name).installed()]
 
 
-def _provider(name: str) -> Provider:
+def provider_of(name: str) -> Provider:
+    """The file of a live embedder."""
     return cast(Provider, import_module(f"{__name__}.{name}"))

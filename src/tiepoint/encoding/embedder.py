@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,3 +38,11 @@ class Embedder(Protocol):
 
     def encode(self, texts: Sequence[str], role: Role) -> NDArray[np.floating]:
         """(texts, dimension) in the contract's dtype, one row a text, in their order."""
+
+
+@runtime_checkable
+class KnowsTokens(Protocol):
+    """What an embedder also is where its tokenizer can tell unknown tokens apart."""
+
+    def known_tokens(self, texts: Sequence[str]) -> NDArray[np.int64] | None:
+        """(texts,) tokens that the model knows, special tokens left out; None where this tokenizer cannot tell."""

@@ -19,6 +19,7 @@ from tiepoint.encoding.live import Live, attempt
 from tiepoint.encoding.progress import SILENT, Progress
 from tiepoint.encoding.shelf import SCHEMA, Memory, Shelf, Store, Work
 from tiepoint.encoding.store import open_store
+from tiepoint.encoding.unknown import unknown_reason
 
 COUNT_TEXTS = 512
 ROLES = {"document": "documents", "query": "queries"}
@@ -64,6 +65,7 @@ def _make(live: Live, passes: list[Pass], store: Store, threads: int, progress: 
     live.probe()
     for one in passes:
         _count(live, one)
+        _leave_out_unknown(live, one)
     _warm_up(live, passes)
     for one in passes:
         progress.start(f"{live.embedder.contract.space_id}: {ROLES[one.inputs.role]}", len(one.todo))
@@ -83,6 +85,16 @@ def _count(live: Live, one: Pass) -> None:
         if counts is None:
             return
         one.tokens[block] = counts
+
+
+def _leave_out_unknown(live: Live, one: Pass) -> None:
+    """A vector of unknown tokens alone would be the same for every such text: none is made, and the reason is kept."""
+    for start in range(0, len(one.todo), COUNT_TEXTS):
+        block = one.todo[start : start + COUNT_TEXTS]
+        texts = [one.inputs.items.texts[int(one.inputs.first[i])] for i in block]
+        for place in np.flatnonzero(live.unknown(texts)):
+            one.failed[int(block[place])] = unknown_reason(texts[place])
+    one.todo = np.array([i for i in one.todo if int(i) not in one.failed], dtype=np.int64)
 
 
 def _warm_up(live: Live, passes: list[Pass]) -> None:
@@ -150,7 +162,7 @@ def _encoded(contract: Contract, passes: list[Pass], store: Store) -> Encoded:
         ids, of_item = one.inputs.items.ids, one.inputs.of_item
         failed.append({ids[i]: one.failed[d] for i, d in enumerate(of_item.tolist()) if d in one.failed})
         fresh = np.zeros(len(rows), dtype=bool)
-        fresh[one.todo] = True
+        fresh[[*one.todo, *one.failed]] = True
         cached.append(int((~fresh)[of_item].sum()))
     return Encoded(
         space=Space(contract, vectors[0], vectors[1]),

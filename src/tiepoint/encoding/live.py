@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tiepoint.core.contract import Role
 from tiepoint.encoding.check import check_vectors
-from tiepoint.encoding.embedder import Embedder
+from tiepoint.encoding.embedder import Embedder, KnowsTokens
 from tiepoint.encoding.encoded import EncodingFailed
 from tiepoint.encoding.shelf import Latency
 from tiepoint.errors import TiepointError
@@ -93,6 +93,18 @@ class Live:
         if isinstance(outcome, Failure):
             raise EncodingFailed(f"cannot count tokens ({outcome.name})")
         return outcome
+
+    def unknown(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """(texts,) True where the model knows not one token; False where its tokenizer cannot tell. Raises EncodingFailed.
+
+        texts   without prompts, whose tokens every model knows
+        """
+        if not isinstance(self.embedder, KnowsTokens):
+            return np.zeros(len(texts), dtype=bool)
+        outcome = attempt(self.embedder.known_tokens, texts)
+        if isinstance(outcome, Failure):
+            raise EncodingFailed(f"cannot tell unknown tokens ({outcome.name})")
+        return np.zeros(len(texts), dtype=bool) if outcome is None else outcome == 0
 
     def encode(self, texts: Sequence[str], role: Role) -> tuple[NDArray[np.floating], dict[int, str]]:
         """(texts, dimension) and, by position, why a text has no vector; its row is then undefined.

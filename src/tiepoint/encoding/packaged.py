@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -72,24 +73,66 @@ def option_files(candidate: Candidate, options: Sequence[str], folder: Path) -> 
 
 
 def option_file(candidate: Candidate, option: str, folder: Path) -> Path:
-    """The file that an option names: in the study's folder, absolute, or `package:import_name/inner/path`.
+    """The file that an option names: in the study's folder, absolute, or `package:NAME/inner/path`.
 
+    A NAME with hyphens is the package's name for pip, where its folder cannot be imported under it.
     raises   InputError where the file is missing; NotInstalled where its package is
     """
+    path = option_path(candidate, option, folder)
+    if not path.is_file():
+        value = candidate.options.get(option)
+        where = f"{option} in options of candidate {candidate.id!r}"
+        raise InputError(f"there is no file {value}", where=where, fix="correct the path")
+    return path
+
+
+def option_folder(candidate: Candidate, option: str, folder: Path) -> Path:
+    """The folder that an option names, in the same three ways. A model hub's name is none of them.
+
+    raises   InputError where the folder is missing; NotInstalled where its package is
+    """
+    path = option_path(candidate, option, folder)
+    if not path.is_dir():
+        raise InputError(
+            f"there is no folder {candidate.options.get(option)}",
+            where=f"{option} in options of candidate {candidate.id!r}",
+            fix="name a local folder, or package:NAME/PATH: nothing is downloaded",
+        )
+    return path
+
+
+def option_path(candidate: Candidate, option: str, folder: Path) -> Path:
+    """Where an option points, whether anything lies there or not. Raises as option_file does for a value that is no place."""
     where = f"{option} in options of candidate {candidate.id!r}"
     value = candidate.options.get(option)
     if not isinstance(value, str) or not value:
         raise InputError(f"the option {option} is missing", where=where, fix="name a file, or package:NAME/PATH")
     if not value.startswith("package:"):
-        path = folder / value
-    else:
-        name, _, inner = value.removeprefix("package:").partition("/")
-        if not name or "." in name or not inner:
-            raise InputError(f"{value!r} names no file of a package", where=where, fix="write package:NAME/PATH")
-        path = package_folder(name, install=INSTALLS.get(name, name.replace("_", "-"))) / inner
-    if not path.is_file():
-        raise InputError(f"there is no file {value}", where=where, fix="correct the path")
-    return path
+        return folder / value
+    name, _, inner = value.removeprefix("package:").partition("/")
+    if not name or "." in name or not inner:
+        raise InputError(f"{value!r} names no file of a package", where=where, fix="write package:NAME/PATH")
+    if name.isidentifier():
+        return package_folder(name, install=INSTALLS.get(name, name.replace("_", "-"))) / inner
+    return distribution_path(name, inner)
+
+
+def distribution_path(name: str, inner: str) -> Path:
+    """Where a file or folder of a distribution lies, below its top folder, whatever that folder is called.
+
+    name     what pip calls it
+    raises   NotInstalled
+    """
+    try:
+        files = distribution(name).files or []
+    except PackageNotFoundError:
+        raise NotInstalled(f"the package {name} is not installed", fix=f"pip install {name}") from None
+    wanted = tuple(part for part in inner.split("/") if part)
+    for file in files:
+        if file.parts[1 : 1 + len(wanted)] == wanted:
+            place = Path(str(file.locate()))
+            return place.parents[len(file.parts) - len(wanted) - 2] if len(file.parts) > len(wanted) + 1 else place
+    return Path(inner)
 
 
 def weights_beside(model: Path) -> list[Path]:

@@ -113,6 +113,22 @@ def open_store(folder: Path, contract: Contract, *, fresh: bool) -> DiskStore:
     return store
 
 
+def peek_store(folder: Path, contract: Contract) -> DiskStore:
+    """What open_store would find, as it lies there: nothing is mended, moved or written. For looking only."""
+    parts = Parts(folder.with_name(folder.name + ".parts"), contract)
+    store = DiskStore(folder, contract, Shelf.empty(contract), parts)
+    new = _beside(folder, "new")
+    whole = new if (new / "manifest.json").is_file() else _beside(folder, "old")
+    place = folder if folder.exists() else whole
+    if place.exists():
+        try:
+            store.shelf = _read(place, contract)
+        except BROKEN as error:
+            store.notes.append(f"the store {folder.name} could not be read ({type(error).__name__})")
+    parts.read()
+    return store
+
+
 def recover(folder: Path) -> None:
     """Mend what a kill between the two renames left: a whole new store comes first, else the former one."""
     new, old = _beside(folder, "new"), _beside(folder, "old")

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from tiepoint.core.check import Check
+from tiepoint.core.comparison import Comparison
+from tiepoint.core.dry_run import DryRun
 from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
+from tiepoint.core.shown import Part, SideBySide
 from tiepoint.errors import InputError, Problem
 
 Document = TypeVar("Document", Summary, Conditions)
+NAMES: Mapping[type[Summary] | type[Conditions], str] = {Summary: "result", Conditions: "conditions"}
 
 
-def dump(document: Summary | Conditions) -> bytes:
+def dump(document: Summary | Conditions | Part | SideBySide | Comparison | Check | DryRun) -> bytes:
     """UTF-8 JSON, indented, without NaN: what is unknown is null."""
-    text = (
-        TypeAdapter(Summary).dump_json(document, indent=2)
-        if isinstance(document, Summary)
-        else TypeAdapter(Conditions).dump_json(document, indent=2)
-    )
-    return text + b"\n"
+    return TypeAdapter(type(document)).dump_json(document, indent=2) + b"\n"
 
 
 def parse(kind: type[Document], text: bytes, *, where: str) -> Document:
@@ -49,5 +50,17 @@ def parse(kind: type[Document], text: bytes, *, where: str) -> Document:
 
 
 def schema(kind: type[Document]) -> str:
-    """The JSON Schema of a document, as text."""
-    return json.dumps(TypeAdapter(kind).json_schema(mode="serialization"), indent=2, sort_keys=True) + "\n"
+    """The JSON Schema of a document, as text: every key is written, and no other may stand there.
+
+    The published ones lie in `tiepoint/schemas/`; a test says when they are stale.
+    """
+    found: dict[str, Any] = TypeAdapter(kind).json_schema(mode="serialization")
+    for part in (found, *found.get("$defs", {}).values()):
+        if "properties" in part:
+            part.update(additionalProperties=False, required=sorted(part["properties"]))
+    found["properties"]["schema_version"] = {"const": SCHEMA_VERSION, "title": "Schema Version"}
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:tiepoint:{NAMES[kind]}:{SCHEMA_VERSION}",
+    }
+    return json.dumps(head | found, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -56,16 +56,17 @@ class GradedRun:
     def tie_extremes(self, run: Run, qrels: Qrels) -> tuple[GradedRun, GradedRun]:
         """The worst and the best grades over all orders of tied documents, those beyond the depth included."""
         worst, best = self.grade.copy(), self.grade.copy()
+        beyond_grades = _grades(qrels, np.repeat(np.arange(len(run)), np.diff(run.tied_start)), run.tied)
         for i in range(len(run)):
             hits = int((run.document[i] >= 0).sum())
             if hits == 0:
                 continue
-            beyond = run.tied[run.tied_start[i] : run.tied_start[i + 1]]
+            beyond = beyond_grades[run.tied_start[i] : run.tied_start[i + 1]]
             groups = tie_groups(run.score[i, :hits], run.tolerance)
             if len(beyond) == 0 and groups[-1] == hits - 1:
                 continue
             groups = np.concatenate([groups, np.full(len(beyond), groups[-1])])
-            grades = np.concatenate([self.grade[i, :hits], _grades(qrels, np.full(len(beyond), i), beyond)])
+            grades = np.concatenate([self.grade[i, :hits], beyond])
             gains = np.maximum(grades, 0)
             worst[i, :hits] = grades[np.lexsort((gains, groups))][:hits]
             best[i, :hits] = grades[np.lexsort((-gains, groups))][:hits]

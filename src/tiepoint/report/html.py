@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tiepoint.report.page import Page
+from tiepoint.report.table import Page
 
 
 def html(page: Page) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiepoint.report.page import Page, Table
+from tiepoint.report.table import Page, Table
 
 SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 

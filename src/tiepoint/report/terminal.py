@@ -6,7 +6,7 @@ from rich.console import Console, Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from tiepoint.report.page import Table
+from tiepoint.report.table import Section, Table
 
 WIDTH = 100
 NAME_WIDTH = 24
@@ -23,4 +23,19 @@ def show(console: Console, *, notice: str | None, sentence: str, rule: str, tabl
         drawn.add_row(*(Text(cell) for cell in row))
     parts: list[Text | RichTable] = [Text(notice, style="yellow"), Text()] if notice else []
     parts += [drawn, Text(table.note, style="dim"), Text(), Text(sentence, style="bold"), Text(f"Rule: {rule}")]
+    console.print(Group(*parts), width=min(console.width, WIDTH), soft_wrap=False)
+
+
+def show_section(console: Console, section: Section) -> None:
+    """Print a section: its title, its lines, its tables with their titles. Wide cells are folded, never cut."""
+    parts: list[Text | RichTable] = [Text(section.title, style="bold"), *map(Text, section.lines)]
+    for table in section.tables:
+        if table.rows:
+            drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+            for name in table.head:
+                drawn.add_column(Text(name), overflow="fold")
+            for row in table.rows:
+                drawn.add_row(*(Text(cell) for cell in row))
+            parts += [Text(), Text(table.title, style="bold"), drawn]
+            parts += [Text(table.note, style="dim")] if table.note else []
     console.print(Group(*parts), width=min(console.width, WIDTH), soft_wrap=False)

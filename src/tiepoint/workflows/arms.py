@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -63,7 +65,7 @@ def with_encoding(result: CandidateResult, candidate: Candidate, encoded: Encode
         query_p50_ms=timing.query_p50_ms,
         query_p95_ms=timing.query_p95_ms,
         load_s=timing.load_s,
-        rebuild_s=None if shown is None or not timing.documents_per_s else shown / timing.documents_per_s,
+        rebuild_s=None if shown is None else _rebuild_s(encoded, study.shown),
         price=_price(candidate, encoded.document_lengths, study),
         encoded_on=timing.encoded_on,
         tokens_cut=None if documents is None else documents.cut_tokens,
@@ -74,8 +76,20 @@ def with_encoding(result: CandidateResult, candidate: Candidate, encoded: Encode
         documents_missing=len(missing) if shown is None else int(study.shown[missing].sum()),
         queries_missing=len(encoded.space.queries.missing),
         missing=_shown_ids(missing, study),
-        notes=(*encoded.notes, *(f"query {name} is a miss: {why}" for name, why in encoded.failed_queries.items())),
+        notes=(*encoded.notes, *_without_vector(encoded, study)),
     )
+
+
+def _without_vector(encoded: Encoded, study: Study) -> Iterator[str]:
+    """Why items have no vector: documents counted by reason, as far as they may be counted; queries by name."""
+    row = {name: i for i, name in enumerate(study.corpus.ids)} if encoded.failed_documents else {}
+    shown = study.shown
+    everything = not (study.corpus.public or study.readers)
+    reasons = Counter(why for name, why in encoded.failed_documents.items() if everything or shown[row[name]])
+    for why, count in sorted(reasons.items()):
+        yield f"{count:,} {'document has' if count == 1 else 'documents have'} no vector: {why}"
+    for name, why in encoded.failed_queries.items():
+        yield f"query {name} is a miss: {why}"
 
 
 def costs(candidate: Candidate, encoded: Encoded, study: Study) -> dict[str, float | None]:
@@ -88,9 +102,22 @@ def costs(candidate: Candidate, encoded: Encoded, study: Study) -> dict[str, flo
         "bytes": float(contract.bytes_per_item * len(study.corpus)),
         "documents_per_s": timing.documents_per_s,
         "queries_per_s": timing.queries_per_s,
-        "rebuild_s": len(study.corpus) / timing.documents_per_s if timing.documents_per_s else None,
+        "rebuild_s": _rebuild_s(encoded, np.ones(len(study.corpus), dtype=bool)),
         "price": 0.0 if price == 0 else None if price is None or tokens is None else price * tokens / 1e6,
     }
+
+
+def _rebuild_s(encoded: Encoded, counted: NDArray[np.bool_]) -> float | None:
+    """Seconds to encode the counted documents anew, projected from tokens/s where tokens can be counted.
+
+    Texts of one corpus differ in length from those of another encoding, so documents/s only stands in where it must.
+    """
+    timing, lengths = encoded.timing, encoded.document_lengths
+    if lengths is not None and timing.tokens_per_s:
+        limit = encoded.space.contract.max_input_tokens
+        read = lengths if limit is None else np.minimum(lengths, limit)
+        return float(read[counted].sum()) / timing.tokens_per_s
+    return float(counted.sum()) / timing.documents_per_s if timing.documents_per_s else None
 
 
 def _price(candidate: Candidate, lengths: NDArray[np.int64] | None, study: Study) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from tiepoint.core.result import (
     Status,
     Summary,
 )
+from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.decide import decide
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.encoding.progress import SILENT, Progress
-from tiepoint.errors import InputError
+from tiepoint.errors import CannotRun
 from tiepoint.measures import parse
 from tiepoint.measures.measure import Measure
 from tiepoint.search import chance, lexical
@@ -31,19 +32,25 @@ from tiepoint.search.exact import search
 from tiepoint.stats.resample import stream
 from tiepoint.workflows.arms import costs, named, with_encoding, with_figures
 from tiepoint.workflows.conditions import conditions, definitions
+from tiepoint.workflows.cut_recall import cut_recall
 from tiepoint.workflows.evidence import evidence
 from tiepoint.workflows.figures import ArmRun, figures, measure_run
+from tiepoint.workflows.groups import group_sizes
 from tiepoint.workflows.slices import Slice, View, denominators, slices, views
-from tiepoint.workflows.spaces import Failed, Opened, make_space, open_candidates
-from tiepoint.workflows.tables import gold_table, per_query_table, rankings_table
+from tiepoint.workflows.snapshot import corpus_tables
+from tiepoint.workflows.spaces import Failed, Opened, make_space
+from tiepoint.workflows.suspects import confusable_ids, suspects
+from tiepoint.workflows.tables import gold_table, per_query_table, queries_table, rankings_table
+from tiepoint.workflows.tried import open_chosen, tried
 
 BM25 = "bm25"
 RANDOM = "random"
+DID_NOT_RUN = "did not run: not one query has a hit"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcome:
-    """What became of one candidate: encoded and run, or a reason."""
+    """What became of one candidate: encoded (but for rankings made elsewhere) and run, or a reason."""
 
     opened: Opened
     encoded: Encoded | None
@@ -55,26 +62,22 @@ def bench(
     study: Study,
     *,
     candidates: Sequence[Candidate] | None = None,
+    only: Sequence[str] | None = None,
     fresh: bool = False,
     progress: Progress = SILENT,
 ) -> Result:
     """Benchmark candidates on a study and apply its decision rule. Writes vectors under study.folder, nothing else.
 
     candidates   None: the study's own; a sequence stands in their place
+    only         ids of the candidates to run; the others stand in the result as not executed; None: all run
     fresh        True: encode everything anew, whatever the stores hold
     returns      a Result; a candidate that cannot load or encode is in it with its reason
     raises       InputError when there is no candidate, or one contradicts its model or holds bad vectors made elsewhere
     """
-    tried = tuple(study.candidates if candidates is None else candidates)
-    if not tried:
-        raise InputError(
-            "the study has no candidate",
-            where=f"{study.folder / 'study.toml'}",
-            fix="add a [[candidate]] table, or let `tiepoint init` write those that are installed",
-        )
+    named_all = tried(study, candidates)
     measures = [parse(name) for name in study.measures]
     depth = max(study.k, *(m.cutoff for m in measures))
-    opened = open_candidates(study, tried)
+    opened = open_chosen(study, named_all, only)
     shuffled = stream(study.seed, "order of candidates").permutation(len(opened))
     by_view = views(study)
     outcomes: dict[str, _Outcome] = {}
@@ -98,20 +101,31 @@ def _try(
     """Encode and search one candidate; what goes wrong with it is its reason."""
     if opened.not_executed is not None:
         return _Outcome(opened, None, None, opened.not_executed)
-    made = make_space(opened, study, fresh=fresh, progress=progress)
+    made = None if opened.run is not None else make_space(opened, study, fresh=fresh, progress=progress)
     if isinstance(made, Failed):
         return _Outcome(opened, None, None, made.reason)
+    if opened.run is not None and opened.run.did_not_run:
+        return _Outcome(opened, None, None, DID_NOT_RUN)
     progress.start(f"{opened.candidate.id}: search", len(by_view))
     measured = {}
     for name, view in by_view.items():
-        run = search(made.space, view.eligibility, depth=depth, tolerance=study.tie_tolerance)
+        run = _ranked(opened, made, view, depth, study.tie_tolerance)
         measured[name] = measure_run(study, view, run, measures)
         progress.advance(1)
     progress.finish()
     plain = measured["unfiltered"].run
     if plain.eligible.any() and not (plain.document >= 0).any():
-        return _Outcome(opened, made, None, "did not run: not one query has a hit")
+        return _Outcome(opened, made, None, DID_NOT_RUN)
     return _Outcome(opened, made, ArmRun(opened.candidate.id, measured), None)
+
+
+def _ranked(opened: Opened, made: Encoded | None, view: View, depth: int, tolerance: float) -> Run:
+    """Search a space, or take the rankings that were made elsewhere. Raises CannotRun where there is neither."""
+    if opened.run is not None:
+        return opened.run.ranked(view.name, view.eligibility, depth=depth, tolerance=tolerance)
+    if made is None:
+        raise CannotRun(f"candidate {opened.candidate.id!r} has no space")
+    return search(made.space, view.eligibility, depth=depth, tolerance=tolerance)
 
 
 def _baselines(
@@ -143,7 +157,7 @@ def _result(
 ) -> Result:
     everyone = [*arms, *baselines]
     found = figures(study, everyone, parts)
-    results = [_candidate(study, outcome, found) for outcome in ran]
+    results = [_candidate(study, outcome, found, parts[0]) for outcome in ran]
     spent = {o.opened.candidate.id: costs(o.opened.candidate, o.encoded, study) for o in ran if o.encoded is not None}
     proof = evidence(study, arms, baselines[0], results, spent, parts)
     summary = Summary(
@@ -164,27 +178,38 @@ def _result(
             for arm, text in zip(baselines, (lexical.DEFINITION, chance.DEFINITION), strict=True)
         ),
         decision=decide(proof, study.rule, rng=stream(study.seed, "decision")),
-        notes=study.notes,
+        suspects=suspects(study, arms, baselines[0], parts),
+        subgroups=group_sizes(study, study.queries.subgroups, parts),
+        regions=group_sizes(study, study.queries.regions, parts),
+        notes=(*study.notes, *confusable_ids(study)),
     )
     contracts: dict[str, Contract] = {
         o.opened.candidate.id: o.opened.contract for o in ran if o.opened.contract is not None
     }
+    stood = conditions(study, contracts, summary, order, {o.opened.candidate.id: o.encoded for o in ran})
+    runs = {name: value for o in ran if o.opened.run is not None for name, value in o.opened.run.hashes.items()}
     return Result(
         summary=summary,
-        conditions=conditions(study, contracts, summary, order, {o.opened.candidate.id: o.encoded for o in ran}),
+        conditions=replace(stood, hashes={**stood.hashes, **runs}),
         per_query=per_query_table(study, everyone, parts),
         rankings=rankings_table(study, everyone, parts),
         gold=gold_table(study, arms, parts),
+        queries=queries_table(study),
+        **corpus_tables(study),
     )
 
 
-def _candidate(study: Study, outcome: _Outcome, found: Mapping[str, ArmFigures]) -> CandidateResult:
+def _candidate(study: Study, outcome: _Outcome, found: Mapping[str, ArmFigures], unfiltered: Slice) -> CandidateResult:
     candidate, contract = outcome.opened.candidate, outcome.opened.contract
+    if outcome.opened.run is not None and outcome.arm is not None:
+        of_run = replace(named(candidate, None, "measured"), notes=outcome.opened.run.notes)
+        return with_figures(of_run, found[candidate.id])
     if outcome.encoded is None or outcome.arm is None:
         status: Status = "failed" if outcome.opened.not_executed is None else "not executed"
         return named(candidate, contract, status, outcome.reason)
     result = with_encoding(named(candidate, contract, "measured"), candidate, outcome.encoded, study)
-    return with_figures(result, found[candidate.id])
+    cut = cut_recall(study, outcome.arm, outcome.encoded, unfiltered)
+    return with_figures(replace(result, recall_cut=cut), found[candidate.id])
 
 
 def _counts(study: Study) -> Counts:

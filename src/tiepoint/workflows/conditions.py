@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from tiepoint.core.candidate import RUN
 from tiepoint.core.contract import Contract
 from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
 from tiepoint.core.study import Study
@@ -17,6 +18,8 @@ from tiepoint.formats import trec
 from tiepoint.measures import parse
 from tiepoint.search import chance, lexical
 from tiepoint.stats import interval, paired
+from tiepoint.workflows import cut_recall
+from tiepoint.workflows.content_hashes import content_hashes
 
 PACKAGES = (
     "numpy", "pyarrow", "scipy", "bm25s", "PyStemmer", "pydantic", "onnxruntime", "tokenizers", "wordllama",
@@ -41,6 +44,11 @@ def definitions(study: Study) -> dict[str, str]:
         "mean": "over queries with a relevant document that counts; the others are counted in the denominators",
         "interval": f"two-sided at {study.rule.level:g}, BCa bootstrap over queries (whole clusters), "
         f"{interval.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures",
+        "recall_cut": cut_recall.DEFINITION,
+        "rebuild_s": "projected: tokens of the documents that may be counted, less what the limit cuts, over tokens/s; where "
+        "tokens cannot be counted, documents over documents/s",
+        "suspects": f"scored queries for which no candidate and not BM25 finds a relevant document within {study.k} hits, in "
+        "any slice",
         "bytes": "vectors of the documents that may be counted: items x dimension x bytes per value; without ids, metadata, "
         "index, alignment and replicas",
         "bm25": lexical.DEFINITION,
@@ -62,7 +70,7 @@ def conditions(
         schema_version=SCHEMA_VERSION,
         tiepoint=_version("tiepoint") or "unknown",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        hashes=dict(study.hashes),
+        hashes={**study.hashes, **content_hashes(study)},
         contracts={name: contract.stated() for name, contract in contracts.items()},
         signatures={name: contract.signature() for name, contract in contracts.items()},
         packages={name: found for name in PACKAGES if (found := _version(name)) is not None},
@@ -104,7 +112,9 @@ def _throughput(made: Encoded) -> dict[str, str | int | float | None]:
 def _not_executed(study: Study, summary: Summary) -> dict[str, str]:
     lines = {c.id: c.reason or "" for c in summary.candidates if c.status == "not executed"}
     for c in summary.candidates:
-        if c.status == "measured" and c.document_tokens is None:
+        if c.embedder == RUN and c.status == "measured":
+            lines[f"{c.id}: truncation"] = "rankings made elsewhere: no text was read"
+        elif c.status == "measured" and c.document_tokens is None:
             lines[f"{c.id}: truncation"] = "its tokens cannot be counted"
         elif c.status == "measured" and c.document_tokens is not None and c.document_tokens.limit is None:
             lines[f"{c.id}: truncation"] = "the model has, or states, no limit of input tokens"

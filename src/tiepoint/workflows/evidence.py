@@ -29,6 +29,7 @@ def evidence(
 ) -> Evidence:
     """The rule's measure of every measured candidate, on the queries of the rule's slice that are scored.
 
+    Rankings made elsewhere are no candidates of the rule: they have no costs, and stand beside like BM25.
     Where the study names splits, only the test split decides. On a pooled study whose arms differ in how much of their
     rankings was judged, an arm's largest value takes every unjudged hit as relevant.
     """
@@ -43,13 +44,15 @@ def evidence(
         raise InputError(f"{name} cannot stand in [decision]", fix='pooled measures need confidence = "point"')
     columns = {arm.id: arm.views[part.view.name].columns[name].take(chosen) for arm in [*arms, bm25]}
     defined = np.flatnonzero(columns[bm25.id].defined)
-    questioned = study.qrels.pooled and _judged_differ(arms, part, chosen)
+    rivals = [arm for arm in arms if arm.id in costs]
+    questioned = study.qrels.pooled and _judged_differ(rivals, part, chosen)
     return Evidence(
-        arms=[_arm(arm, costs[arm.id], part, name, chosen[defined], questioned=questioned) for arm in arms],
+        arms=[_arm(arm, costs[arm.id], part, name, chosen[defined], questioned=questioned) for arm in rivals],
         cluster=study.queries.clusters(chosen[defined]),
         split=split,
         excluded={r.id: f"{r.status}: {r.reason}" for r in results if r.status != "measured"},
         bm25=columns[bm25.id].mean,
+        runs={arm.id: columns[arm.id].mean for arm in arms if arm.id not in costs},
     )
 
 

@@ -131,8 +131,9 @@ def _regions(sheet: Sheet, table: CorpusTable) -> list[tuple[str, ...]]:
         return [()] * len(sheet)
     regions = sheet.lists(table.region, blank_is_null=True)
     if table.unplaced == "error":
+        raw = sheet.raw(table.region)
         sheet.refuse(
-            [i for i, names in enumerate(regions) if names is None or sheet.raw(table.region)[i] == []],
+            [i for i, names in enumerate(regions) if names is None or raw[i] == []],
             "have no region",
             f'fill the column {table.region!r}, or say unplaced = "out" under [corpus] to keep them out of every filter',
         )

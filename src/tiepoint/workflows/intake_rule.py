@@ -9,7 +9,7 @@ from tiepoint.core.qrels import Qrels
 from tiepoint.core.queries import Queries
 from tiepoint.core.study import Rule
 from tiepoint.errors import InputError, Problems
-from tiepoint.formats.study_toml import StudyFile
+from tiepoint.formats.study_toml import DEEPEST, StudyFile
 from tiepoint.measures import parse
 
 
@@ -35,7 +35,10 @@ def take_rule(file: StudyFile, problems: Problems) -> Rule:
 
 def _parsed(file: StudyFile, name: str, key: tuple[str, str], problems: Problems) -> str:
     try:
-        return str(parse(name))
+        measure = parse(name)
+        if measure.cutoff > DEEPEST:
+            raise InputError(f"{name} looks deeper than {DEEPEST:,} hits", fix="name a smaller cut-off")
+        return str(measure)
     except InputError as error:
         for problem in error.problems:
             problems.add(problem.what, where=file.where(*key), fix=problem.fix)

@@ -18,9 +18,10 @@ from tiepoint.report.html import html
 from tiepoint.report.markdown import markdown
 from tiepoint.report.page import page
 from tiepoint.workflows.conditions import TREC_RUNS
+from tiepoint.workflows.snapshot import DOCUMENTS, WORDS
 from tiepoint.workflows.tables import GOLD, PER_QUERY, QUERIES, RANKINGS
 
-TABLES = ("per_query", "rankings", "gold", "queries")
+TABLES = ("per_query", "rankings", "gold", "queries", "documents", "words")
 BESIDE = ".writing-"
 LEFT_OVER_S = 3600
 """A folder written beside that is older was left by a run that was killed."""
@@ -63,6 +64,8 @@ def load_result(folder: str | Path) -> Result:
         rankings=_read(place / "rows" / "rankings.parquet", RANKINGS),
         gold=_read(place / "rows" / "gold.parquet", GOLD),
         queries=_read(place / "rows" / "queries.parquet", QUERIES),
+        documents=_read(place / "rows" / "documents.parquet", DOCUMENTS),
+        words=_read(place / "rows" / "words.parquet", WORDS),
     )
 
 

@@ -23,12 +23,14 @@ class View:
     counted       (judgements,) True where the judged document is in R: eligible, or absent from the corpus where the
                   query has no filter
     readable      (judgements,) True where the document is in the corpus and the principal may read it
+    eligible      (queries,) int64: how many documents each may be answered with
     """
 
     name: str
     eligibility: Eligibility
     counted: NDArray[np.bool_]
     readable: NDArray[np.bool_]
+    eligible: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +46,13 @@ def views(study: Study) -> dict[str, View]:
     """The two ways to search a study."""
     plain = Eligibility.of(study.corpus, study.queries, study.regions, filtered=False)
     narrow = Eligibility.of(study.corpus, study.queries, study.regions, filtered=True)
-    readable, admitted = _admitted(study, plain), _admitted(study, narrow)
+    readable, many = _admitted(study, plain)
+    admitted, fewer = _admitted(study, narrow)
     absent = study.qrels.document < 0
     no_filter = ~study.queries.has_region[study.qrels.query]
     return {
-        UNFILTERED: View(UNFILTERED, plain, readable | absent, readable),
-        FILTERED: View(FILTERED, narrow, admitted | (absent & no_filter), readable),
+        UNFILTERED: View(UNFILTERED, plain, readable | absent, readable, many),
+        FILTERED: View(FILTERED, narrow, admitted | (absent & no_filter), readable, fewer),
     }
 
 
@@ -81,9 +84,6 @@ def denominators(study: Study, part: Slice) -> Denominators:
     flagged, judged = study.queries.no_answer, qrels.judged
     gold = inside[qrels.query] & (qrels.grade >= 1)
     absent = gold & (qrels.document < 0)
-    eligible = np.empty(len(study.queries), dtype=np.int64)
-    for piece in part.view.eligibility.parts():
-        eligible[piece.queries] = len(piece.units)
     return Denominators(
         queries=len(chosen),
         scored=int(counts[chosen].sum()),
@@ -91,7 +91,7 @@ def denominators(study: Study, part: Slice) -> Denominators:
         not_judged=int((~judged & ~flagged)[chosen].sum()),
         no_answer=int(flagged[chosen].sum()),
         left_out=len(study.queries) - len(chosen),
-        few_eligible=int((eligible <= study.k)[chosen].sum()),
+        few_eligible=int((part.view.eligible <= study.k)[chosen].sum()),
         gold=int(gold.sum()),
         gold_filtered=int((gold & part.view.readable & ~part.view.counted).sum()),
         gold_absent=int(absent.sum()),
@@ -109,12 +109,14 @@ def _ceiling(study: Study, part: Slice, counts: NDArray[np.bool_]) -> float | No
     return float((present[chosen] / relevant[chosen]).mean()) if len(chosen) else None
 
 
-def _admitted(study: Study, eligibility: Eligibility) -> NDArray[np.bool_]:
-    """(judgements,) True where the judged document is eligible for its query."""
+def _admitted(study: Study, eligibility: Eligibility) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """(judgements,) True where the judged document is eligible for its query, and (queries,) how many documents are."""
     qrels = study.qrels
     admitted = np.zeros(len(qrels), dtype=bool)
+    eligible = np.zeros(len(study.queries), dtype=np.int64)
     entry = eligibility.group[qrels.query]
     for number, part in enumerate(eligibility.parts()):
+        eligible[part.queries] = len(part.units)
         mine = (entry == number) & (qrels.document >= 0)
         admitted[mine] = np.isin(qrels.document[mine], part.units)
-    return admitted
+    return admitted, eligible

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiepoint.core.candidate import Candidate
+from tiepoint.core.candidate import RUN, Candidate
 from tiepoint.core.contract import Contract
 from tiepoint.core.study import Study
 from tiepoint.embedders import VECTORS, check_options, open_embedder
@@ -18,6 +18,7 @@ from tiepoint.encoding.made import Made, made_space
 from tiepoint.encoding.progress import SILENT, Progress
 from tiepoint.errors import CannotRun, InputError, NotInstalled, Problems, some
 from tiepoint.formats.vectors import read_vectors
+from tiepoint.workflows.made_run import MadeRun, read_made_run
 
 OPTIONS = frozenset({"documents", "queries", "document_ids", "query_ids"})
 """Of vectors made elsewhere: the files, and for `.npy` the files of ids where they do not lie beside."""
@@ -25,15 +26,16 @@ OPTIONS = frozenset({"documents", "queries", "document_ids", "query_ids"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A candidate that may run: by its embedder, or with its vectors made elsewhere; or the reason why it is not executed.
+    """A candidate that may run: by its embedder, or with its vectors or rankings made elsewhere; or why it may not.
 
-    contract   None only where the candidate is not executed
+    contract   None only where the candidate is not executed, or is rankings
     """
 
     candidate: Candidate
     contract: Contract | None = None
     embedder: Embedder | None = None
     made: Encoded | None = None
+    run: MadeRun | None = None
     not_executed: str | None = None
 
 
@@ -45,7 +47,7 @@ class Failed:
 
 
 def open_candidates(study: Study, candidates: Sequence[Candidate]) -> list[Opened]:
-    """Open every candidate, in their order; loads no model, reads vectors made elsewhere and checks all of them.
+    """Open every candidate, in their order; loads no model, reads vectors and rankings made elsewhere and checks all of them.
 
     returns   one for each candidate; one whose package is missing is not executed and says what installs it
     raises    InputError with the problems of all candidates at once
@@ -103,6 +105,8 @@ def store_folder(candidate: Candidate, contract: Contract, study: Study) -> Path
 
 def _open(study: Study, candidate: Candidate) -> Opened:
     try:
+        if candidate.embedder == RUN:
+            return Opened(candidate, run=read_made_run(study, candidate))
         if candidate.embedder == VECTORS:
             made = _read_made(study, candidate)
             return Opened(candidate, made.space.contract, made=made)

@@ -12,6 +12,10 @@ from tiepoint.core.study import PREFER
 from tiepoint.errors import did_you_mean
 
 BASELINES = ("bm25", "random")
+LONGEST_ID = 100
+"""A candidate's id names its folder of vectors, and a folder's name has an end."""
+DEEPEST = 10_000
+"""The deepest cut-off: a ranking is held in memory for every query, and nobody reads further."""
 
 
 def _known_preference(key: str) -> str:
@@ -23,6 +27,8 @@ def _known_preference(key: str) -> str:
 def _candidate_id(name: str) -> str:
     if not ID.fullmatch(name):
         raise ValueError(f"is {name!r}; use letters, digits, dot, underscore, hyphen; begin with a letter or digit")
+    if len(name) > LONGEST_ID:
+        raise ValueError(f"has {len(name)} characters; use at most {LONGEST_ID}")
     if name.casefold() in BASELINES:
         raise ValueError(f"is {name!r}, which is the name of a baseline; choose another")
     return name
@@ -59,7 +65,7 @@ class StudyTable(_Table):
     """[study]. name None: the folder's name; measures None: recall, RR and nDCG at k."""
 
     name: Text | None = None
-    k: Annotated[int, Field(ge=1)] = 10
+    k: Annotated[int, Field(ge=1, le=DEEPEST)] = 10
     measures: Annotated[list[Text], Field(min_length=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     notice: Text | None = None

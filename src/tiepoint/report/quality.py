@@ -1,0 +1,135 @@
+"""The sections on quality: the decision, every slice, and every subgroup and region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from tiepoint.core.result import Groups, Summary
+from tiepoint.report.table import (
+    IN_WORDS,
+    TOO_FEW,
+    Section,
+    Table,
+    arms_of,
+    figure,
+    main_recall,
+    mean,
+    number,
+)
+
+
+def decision(summary: Summary) -> Section:
+    """The rule, its verdict and what stands beside it."""
+    d = summary.decision
+    sure = d.confidence if isinstance(d.confidence, str) else f"{d.confidence:.0%}"
+    lines = [
+        f"Rule, written before the run: {d.rule}",
+        f"Verdict: {d.verdict}. Choice: {d.choice or 'none'}. By point estimate: {d.point_choice or 'none'}.",
+        f"On {d.queries:,} queries in {d.clusters:,} independent clusters; confidence {sure}.",
+    ]
+    if d.least_queries is not None:
+        lines.append(
+            f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
+        )
+    if d.settle_queries is not None:
+        lines.append(f"Roughly {d.settle_queries:,} queries would settle it, if means and spreads stay as they are.")
+    elif d.verdict == "undecided":
+        lines.append("At these means no number of queries would settle it at this gap.")
+    if d.settle_gap is not None:
+        lines.append(f"The smallest gap at which these queries decide: {number(d.settle_gap)}.")
+    rows = tuple((s.id, s.state, number(s.mean), number(s.may_lose_at_most)) for s in d.standings)
+    head = ("candidate, cheapest first", "state", d.measure, "may lose at most")
+    return Section("Decision", (*lines, *d.warnings), (Table("Candidates before the rule", head, rows),))
+
+
+def slices(summary: Summary) -> Section:
+    """Every measure of every arm, slice by slice."""
+    return Section("Quality", _quality_notes(summary), (*_slice_tables(summary), _beside(summary)))
+
+
+def _quality_notes(summary: Summary) -> tuple[str, ...]:
+    graded = [m for m in summary.measures if m.startswith("nDCG")]
+    gain = "the grade itself" if graded and all("linear" in m for m in graded) else "2^grade − 1"
+    return (f"The gain of nDCG is {gain}. Unjudged hits gain nothing and are counted in Judged@k.",) if graded else ()
+
+
+def _slice_tables(summary: Summary) -> Iterable[Table]:
+    for name, counts in summary.denominators.items():
+        if not counts.queries:
+            continue
+        rows = tuple(
+            (arm.id, *(figure(arm.measures.get(name, {}).get(m)) for m in summary.measures))
+            for arm in arms_of(summary)
+            if arm.measures
+        )
+        yield Table(
+            f"{name} ({IN_WORDS[name]}), {counts.scored} scored queries",
+            ("", *summary.measures),
+            rows,
+        )
+
+
+def _beside(summary: Summary) -> Table:
+    """What stands beside each figure of the rule's measure, and recall with what the filter removed left in."""
+    measure, recall = summary.decision.measure, main_recall(summary)
+    rows = []
+    for name, counts in summary.denominators.items():
+        for arm in arms_of(summary):
+            bounds = arm.bounds.get(name, {}).get(measure)
+            if counts.queries and bounds is not None:
+                over = arm.over_readable_gold.get(name, {}).get(recall)
+                best = (bounds.tie_low, bounds.tie_high, bounds.unjudged_best)
+                rows.append((name, arm.id, *map(number, best), mean(over)))
+    head = (
+        "",
+        "",
+        "lowest over ties",
+        "highest over ties",
+        "all unjudged hits relevant",
+        f"{recall} over all readable gold",
+    )
+    return Table(f"What could move {measure}, and recall over all readable gold", head, tuple(rows))
+
+
+def groups(summary: Summary, kind: Literal["subgroups", "regions"]) -> Section:
+    """The rule's measure by subgroup or region, with the number of queries and whether they are too few."""
+    tables = tuple(
+        Table(
+            f"{summary.decision.measure} by {kind.removesuffix('s')}, {name} ({IN_WORDS[name]})",
+            ("", "queries", "", *(arm.id for arm in arms_of(summary) if arm.measures)),
+            tuple(_group_row(summary, kind, group, name) for group in _in_slice(summary, kind, name)),
+        )
+        for name in summary.denominators
+        if _in_slice(summary, kind, name)
+    )
+    few = tuple(note for note in (too_few_note(summary, kind),) if note)
+    return Section(kind.capitalize(), few if tables else (), tables)
+
+
+def too_few_note(summary: Summary, kind: Literal["subgroups", "regions"]) -> str:
+    """What "too few to decide" means here; empty where no group is too small."""
+    sizes: Groups = getattr(summary, kind)
+    if all(size.enough for of in sizes.values() for size in of.values()):
+        return ""
+    least = summary.decision.least_queries
+    bound = "" if least is None else f" (at the gap of {summary.decision.gap:g} at least {least:,} are needed)"
+    return f"{TOO_FEW.capitalize()}: too few independent queries to call any candidate by this group alone{bound}."
+
+
+def state_of(summary: Summary, kind: Literal["subgroups", "regions"], group: str, name: str) -> str:
+    """`too few to decide`, or nothing, for a group in a slice."""
+    sizes: Groups = getattr(summary, kind)
+    size = sizes.get(group, {}).get(name)
+    return TOO_FEW if size is not None and not size.enough else ""
+
+
+def _in_slice(summary: Summary, kind: str, name: str) -> list[str]:
+    return sorted({g for arm in arms_of(summary) for g, of in getattr(arm, kind).items() if name in of})
+
+
+def _group_row(summary: Summary, kind: Literal["subgroups", "regions"], group: str, name: str) -> tuple[str, ...]:
+    measure = summary.decision.measure
+    found = [getattr(arm, kind).get(group, {}).get(name, {}).get(measure) for arm in arms_of(summary) if arm.measures]
+    n = max((f.n for f in found if f is not None), default=0)
+    return (group, str(n), state_of(summary, kind, group, name), *(figure(f) for f in found))

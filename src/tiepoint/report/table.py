@@ -1,0 +1,97 @@
+"""What every page is made of: tables and sections of plain text, and how a number is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tiepoint.core.result import BaselineResult, CandidateResult, Figure, Figures, Slices, Summary
+
+Arm = CandidateResult | BaselineResult
+NONE = "–"
+IN_WORDS = {
+    "unfiltered": "no filter",
+    "filtered": "region filter",
+    "unfiltered_same": "no filter, same queries",
+    "rare": "rare names",
+}
+TOO_FEW = "too few to decide"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as text; the first column names the row."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with sentences and tables under it."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What every form of the report says, in this order."""
+
+    title: str
+    notice: str | None
+    sentence: str
+    main: Table
+    sections: tuple[Section, ...]
+
+
+def number(value: float | None) -> str:
+    """Four places; an en dash for what could not be measured."""
+    return NONE if value is None else f"{value:.4f}"
+
+
+def figure(found: Figure | None) -> str:
+    """`0.5142 [0.4700, 0.5590]`."""
+    if found is None or found.mean is None:
+        return NONE
+    interval = "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]"
+    return number(found.mean) + interval
+
+
+def mean(found: Figure | None) -> str:
+    """The mean alone, four places."""
+    return number(found.mean) if found is not None else NONE
+
+
+def whole(value: float | None) -> str:
+    """A whole number with thousands parted."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def rate(value: float | None) -> str:
+    """Three digits, or whole where large."""
+    if value is None:
+        return NONE
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def arms_of(summary: Summary) -> Iterable[Arm]:
+    """Candidates in the study's order, then the baselines."""
+    return (*summary.candidates, *summary.baselines)
+
+
+def main_recall(summary: Summary) -> str:
+    """The recall at k where it was measured, else the first recall, else the rule's measure."""
+    recalls = [m for m in summary.measures if m.startswith("recall")]
+    wanted = f"recall@{summary.k}"
+    return wanted if wanted in recalls else next(iter(recalls), summary.decision.measure)
+
+
+def headline(summary: Summary, arm: Arm, name: str) -> Figures:
+    """An arm's figures of a slice on the queries that decide: the test split where splits are named."""
+    split = summary.decision.split
+    of: Slices = arm.measures if split is None else arm.splits.get(split, {})
+    return of.get(name, {})

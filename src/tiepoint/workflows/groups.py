@@ -1,0 +1,41 @@
+"""How large each subgroup and region is in each slice, and whether it can decide anything alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tiepoint.core.result import Group, Groups
+from tiepoint.core.study import Rule, Study
+from tiepoint.stats.paired import least_units
+from tiepoint.workflows.figures import hidden
+from tiepoint.workflows.slices import Slice, scored
+
+FEWEST = 20
+"""Below so many independent queries the rule's error rate was not shown to hold (DESIGN.md, section 5, Decision)."""
+
+
+def fewest(rule: Rule) -> int:
+    """The least number of independent queries with which a group could decide by this rule."""
+    least = None if rule.confidence == "point" else least_units(rule.gap, rule.level)
+    return max(least or 0, FEWEST)
+
+
+def group_sizes(study: Study, names: Sequence[Sequence[str]], parts: Sequence[Slice]) -> Groups:
+    """The size of every group that may be shown.
+
+    names   for each query the groups that it belongs to: its subgroups, or its regions
+    """
+    least = fewest(study.rule)
+    found: dict[str, dict[str, Group]] = {}
+    for name in sorted({n for of in names for n in of}):
+        member = np.array([name in of for of in names])
+        for part in parts:
+            chosen = part.queries[member[part.queries]]
+            if len(chosen) == 0 or hidden(study, len(chosen)):
+                continue
+            counted = chosen[scored(study, part.view)[chosen]]
+            clusters = len(set(study.queries.clusters(counted).tolist()))
+            found.setdefault(name, {})[part.name] = Group(len(chosen), len(counted), clusters, clusters >= least)
+    return found
