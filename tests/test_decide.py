@@ -161,6 +161,10 @@ def test_the_sentence_says_when_time_alone_broke_the_order() -> None:
     assert not timing_alone(cost_order(other, RULE.prefer), RULE.prefer)
     near = (same[0], arm("b", around(0.6, seed=1), documents_per_s=95.0))
     assert not timing_alone(cost_order(near, RULE.prefer), RULE.prefer)
+    nothing = np.empty(0)
+    tiers = [arm(name, nothing, documents_per_s=speed) for name, speed in (("a", 100.0), ("b", 91.0), ("c", 89.0))]
+    assert timing_alone(tiers, RULE.prefer), "c is near b, but not in its tier"
+    assert not timing_alone([tiers[0], arm("d", nothing, documents_per_s=None)], RULE.prefer), "unknown is not slow"
 
 
 def test_the_rule_is_told_in_words() -> None:
@@ -168,6 +172,10 @@ def test_the_rule_is_told_in_words() -> None:
         "Take the first candidate in the order of least dimension, then most documents_per_s, then id, that loses at "
         "most 0.05 of nDCG@10 (filtered) against every other candidate, with 95% confidence."
     )
+
+
+def test_a_confidence_is_printed_as_it_was_written() -> None:
+    assert "with 97.5% confidence" in rule_in_words(replace(RULE, confidence=0.975))
 
 
 @pytest.mark.parametrize("mean", [0.051, 0.09])

@@ -100,7 +100,7 @@ def test_jsonl_no_message_holds_a_text(write):
 def test_V104_V106_delimited_keeps_every_value_as_text(write):
     text = 'id,"name"\n007,NA\n"1.0","a, ""b""\nc"\n,\n'
     rows = read_delimited(write("a.csv", text))
-    assert rows.columns == {"id": ["007", "1.0", ""], "name": ["NA", 'a, "b"\nc', ""]}
+    assert rows.columns == {"id": ["007", "1.0", None], "name": ["NA", 'a, "b"\nc', None]}
     assert rows.lines == [2, 3, 5]
     assert read_delimited(write("b.csv", b"\xef\xbb\xbf" + text.encode())).columns == rows.columns
 
@@ -115,8 +115,17 @@ def test_delimited_separators(write):
     ("text", "said"),
     [
         ("a,b\n1\n1,2\n\n1,2,3\n", "lines 2, 4, 5"),
-        ('a,b\n1,2\n"1,2\n3,4\n', "line 3"),
-        ('a,b\n1,"2"x\n', "line 2"),
+        (
+            'a,b\n1,2\n"1,2\n3,4\n',
+            "a quote that is never closed, or text after a closing quote (1)\n  where: a.csv, lines 3\n",
+        ),
+        ('a,b\n1,"2"x\n3,4\n5,"6"y\n7\n8,"9\n', "closing quote (3)\n  where: a.csv, lines 2, 4, 6\n"),
+        (
+            'a,b\n1,"2"x\n3,4\n5,"6"y\n7\n8,"9\n',
+            "1 row has another number of values than the header (2)\n  where: a.csv, lines 5\n",
+        ),
+        ("\na,b\n1,2\n", "lines 1"),
+        ("a;b\n1;2,3\n", 'delimiter = ";"'),
         ("a,a\n1,2\n", "columns named twice: a"),
         ("a,\n1,2\n", "a column without a name"),
         ("", "is empty"),
@@ -128,8 +137,13 @@ def test_delimited_refuses(write, text, said):
 
 def test_delimited_not_utf8(write):
     message = refused(read_delimited, write("a.csv", b"\xef\xbb\xbfa\nb\xff\n"))
-    assert "offset 6" in message
-    assert "line 2" in message
+    assert "lines 2 (byte offset 6)" in message
+    latin = "a,b\n" + "é,ü\n" * 12
+    message = refused(read_delimited, write("b.csv", latin.encode("latin-1")))
+    assert "lines that are not UTF-8 (12)" in message
+    assert "lines 2 (byte offset 4), 3 (byte offset 8)" in message
+    assert message.count("byte offset") == 10
+    assert "2 more" in message
 
 
 # qrels

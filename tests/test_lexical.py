@@ -16,7 +16,7 @@ from tiepoint.core.corpus import Corpus
 from tiepoint.core.queries import Queries
 from tiepoint.core.regions import Regions
 from tiepoint.search.eligibility import Eligibility
-from tiepoint.search.lexical import B, K1, TermMatrix, search_lexically, terms_of
+from tiepoint.search.lexical import K1, B, TermMatrix, search_lexically, terms_of
 
 WORDS = ("peat", "culvert", "survey", "shaft", "hedge", "hedges", "the", "Weardale", "flooded", "flooding")
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), min_size=2, max_size=12)
@@ -57,12 +57,16 @@ def test_scores_equal_bm25s_on_every_readable_subset(texts: list[str], question:
     assert not scores[~readable].any()
     if any(terms_of(alone)):
         assert np.allclose(scores[readable], scores_of_bm25s(alone, question), rtol=1e-12, atol=1e-12)
-    assert np.array_equal(scores[readable], TermMatrix.of(alone).scores(terms_of([question])[0], np.ones(len(alone), bool)))
+    assert np.array_equal(
+        scores[readable], TermMatrix.of(alone).scores(terms_of([question])[0], np.ones(len(alone), bool))
+    )
 
 
 def test_scores_equal_bm25s_on_scifact(scifact: Path) -> None:
     documents = [json.loads(line) for line in (scifact / "corpus.jsonl").read_text(encoding="utf-8").splitlines()]
-    questions = [json.loads(line)["text"] for line in (scifact / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions = [
+        json.loads(line)["text"] for line in (scifact / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     texts = [f"{d['title']} {d['text']}" for d in documents]
     matrix = TermMatrix.of(texts)
     index = bm25s.BM25(method="lucene", k1=K1, b=B, dtype="float64")
@@ -79,7 +83,9 @@ def test_a_forbidden_text_changes_no_bit_of_a_ranking_and_a_region_changes_no_sc
     acl = [["planning"] if i % 2 else ["heritage"] for i in range(60)]
     regions = [["Durham"] if i % 3 else ["Kent"] for i in range(60)]
     ids = [f"d{i:02d}" for i in range(60)]
-    asked = queries_of(["flooded culvert", "peat survey peat", "hedge"], [{"planning"}, {"planning"}, set()], [("Kent",)] * 3)
+    asked = queries_of(
+        ["flooded culvert", "peat survey peat", "hedge"], [{"planning"}, {"planning"}, set()], [("Kent",)] * 3
+    )
     known = Regions(frozenset({"Durham", "Kent"}))
 
     def run_with(secret: str | None, *, filtered: bool) -> tuple[np.ndarray, np.ndarray]:

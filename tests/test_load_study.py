@@ -348,10 +348,10 @@ def test_V103_names_of_regions_meet_in_either_unicode_form(tmp_path):
         ("region,within,aliases\nA,,x\nB,,x\n", "'x' (A, B)"),
         ("region,within,aliases\nA,,B\nB,,\n", "names of other regions"),
         ("region,within,aliases\nA,,\nA,,\n", "A (lines 2, 3)"),
-        ('region,within,aliases\nA,,"[1]"\n', "no JSON array of texts"),
+        ('region,within,aliases\nA,,"[1]"\n', "neither a text nor a list of texts"),
         ("region,within,aliases\nA,,\nB\n", "lines 3"),
         ("region,within\nA,\n", "has no column 'aliases'"),
-        ('region,within,aliases\n"A,,\n', "line 2"),
+        ('region,within,aliases\n"A,,\n', "lines 2"),
     ],
 )
 def test_regions_that_cannot_be_read(tmp_path, places, said):
@@ -471,9 +471,11 @@ def test_an_empty_file_and_a_folder_in_place_of_a_file(tmp_path):
     assert "not there: folder" in refusal(write_study(tmp_path, qrels={"path": "folder"}))
 
 
-def test_a_corpus_in_another_format_is_refused_plainly(tmp_path):
-    (tmp_path / "corpus.csv").write_text("a,b\n")
-    assert "read from JSON lines" in refusal(write_study(tmp_path, corpus={"path": "corpus.csv"}))
+def test_a_form_that_nobody_says_is_refused_plainly(tmp_path):
+    (tmp_path / "corpus.xlsx").write_text("a,b\n")
+    assert 'say format = "jsonl" (or csv, tsv, parquet)' in refusal(
+        write_study(tmp_path, corpus={"path": "corpus.xlsx"})
+    )
 
 
 def test_paths_may_be_absolute_or_lead_out_of_the_folder(tmp_path):

@@ -203,7 +203,8 @@ def test_a_run_on_passages_may_name_parents_or_passages(tmp_path):
         run_text(("q1", "p1", 5), ("q1", "p0", 4), ("q2", "p2#1", 5), ("q2", "p2#0", 6))
     )
     (tmp_path / "study.toml").write_text(
-        '[study]\nk = 2\nmeasures = ["RR@2"]\n[corpus]\npath = "corpus.jsonl"\nparent = "parent"\n[queries]\npath = "queries.jsonl"\n'
+        '[study]\nk = 2\nmeasures = ["RR@2"]\n[corpus]\npath = "corpus.jsonl"\nparent = "parent"\n'
+        '[queries]\npath = "queries.jsonl"\n'
         '[qrels]\npath = "qrels.tsv"\n[access]\npublic = true\n[decision]\nmeasure = "RR@2"\nslice = "unfiltered"\n'
     )
     result = tp.bench(tp.load_study(tmp_path), candidates=[made()])

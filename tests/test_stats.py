@@ -110,7 +110,7 @@ def test_queries_to_settle_is_roughly_the_number_that_settles() -> None:
     small = rng.normal(0.0, 0.15, size=60)
     needed = queries_to_settle(small - small.mean(), np.arange(60), gap=0.05, confidence=0.95, others=1)
     assert needed is not None
-    for factor, inside in ((0.6, False), (1.5, True)):
+    for factor, inside in ((0.3, False), (1.0, True)):
         n = int(needed * factor)
         d = rng.normal(0.0, small.std(), size=n)
         values = np.stack([np.zeros(n), d - d.mean()], axis=1)

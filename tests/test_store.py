@@ -197,7 +197,7 @@ def test_a_kill_around_the_renames_leaves_a_whole_store(tmp_path, moment):
     encoded, embedder = run(folder, documents)
     assert right(encoded, documents)
     assert embedder.loads == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["s"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".s.lock", "s"]
 
 
 def test_a_half_written_new_store_never_replaces_the_former_one(tmp_path):

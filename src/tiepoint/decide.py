@@ -188,8 +188,8 @@ def _upper(bounds: DeficitBounds, c: int) -> float:
     return float(np.nanmax(bounds.upper[c]))
 
 
-def _may_lose(bounds: DeficitBounds | None, c: int) -> float:
-    return 1.0 if bounds is None else min(1.0, max(0.0, _upper(bounds, c)))
+def _may_lose(bounds: DeficitBounds | None, c: int) -> float | None:
+    return None if bounds is None else min(1.0, max(0.0, _upper(bounds, c)))
 
 
 def _point_choice(order: Sequence[Arm], means: Mapping[str, float], gap: float) -> str | None:
@@ -278,7 +278,7 @@ def _sentence(decision: Decision, evidence: Evidence, *, timing: bool) -> str:
         sure = (
             "by point estimate alone"
             if decision.confidence == "point"
-            else f"at {100 * decision.confidence:g}% confidence it loses at most {at_most:.4f} of {decision.measure}"
+            else f"at {100 * decision.confidence:g}% confidence it loses at most {at_most or 0:.4f} of {decision.measure}"
         )
         parts.append(
             f"Choose {decision.choice}: on {asked} it is the cheapest candidate within the gap of {decision.gap:g}; {sure}."
@@ -328,7 +328,7 @@ def _undecided(decision: Decision, asked: str) -> str:
         )
         text += f" So few cannot show any candidate inside it: that takes {needed}, here are {decision.clusters:,}."
     if decision.settle_queries is not None:
-        text += f" Roughly {decision.settle_queries:,} queries would settle it"
+        text += f" Roughly {decision.settle_queries:,} queries would settle it (four times in five)"
         text += f"; these do at a gap of {decision.settle_gap:.4f}." if decision.settle_gap is not None else "."
     elif decision.settle_gap is not None:
         text += f" These queries settle it at a gap of {decision.settle_gap:.4f}."

@@ -16,7 +16,7 @@ from tiepoint.cli.embedders import embedders
 from tiepoint.cli.init import init
 from tiepoint.cli.schema import schema
 from tiepoint.cli.show import show
-from tiepoint.errors import TiepointError
+from tiepoint.errors import CannotRun, Problem, TiepointError
 
 app = typer.Typer(
     name="tiepoint",
@@ -27,14 +27,14 @@ app = typer.Typer(
     help="Choose an embedding model on your own documents and questions.",
     epilog="Start here: tiepoint demo demo, then tiepoint bench demo",
 )
-app.command()(init)
-app.command()(check)
-app.command()(bench)
-app.command()(show)
-app.command()(compare)
-app.command()(embedders)
-app.command()(demo)
-app.command()(schema)
+app.command(short_help="Write a study.toml for a folder of data.")(init)
+app.command(short_help="Check a study before the benchmark.")(check)
+app.command(short_help="Benchmark the candidates and decide.")(bench)
+app.command(short_help="Read a recorded result again.")(show)
+app.command(short_help="Show what moved between two results.")(compare)
+app.command(short_help="List the embedders and their contracts.")(embedders)
+app.command(short_help="Write the demonstration study.")(demo)
+app.command(short_help="Print the JSON Schema of a result.")(schema)
 
 
 def _version(wanted: bool) -> None:
@@ -64,3 +64,7 @@ def main() -> None:
     except TiepointError as error:
         typer.echo(str(error), err=True)
         raise SystemExit(error.exit_code) from None
+    except OSError as error:  # a disk or a right is missing where no floor below could say more
+        problem = Problem(f"the system refuses: {error.strerror or type(error).__name__}", str(error.filename or ""))
+        typer.echo(str(problem), err=True)
+        raise SystemExit(CannotRun.exit_code) from None

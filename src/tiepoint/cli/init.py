@@ -15,7 +15,13 @@ def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The study folder; made when it is not there.")],
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FOLDER", help="corpus.jsonl, queries.jsonl, qrels.tsv or qrels/test.tsv."),
+        typer.Option(
+            "--from", metavar="FOLDER", help="corpus, queries (.jsonl, .parquet, .csv, .tsv), qrels.tsv or qrels/*.tsv."
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Read qrels/NAME.tsv of a BEIR folder; else test."),
     ] = None,
     public: Annotated[bool, typer.Option("--public", help="Everybody may read every document.")] = False,
     acl: Annotated[
@@ -24,11 +30,12 @@ def init(
 ) -> None:
     """Write a commented study.toml, with the installed embedders as candidates. Data stay where they lie.
 
-    Say exactly one of --public and --acl.
+    Say exactly one of --public and --acl. Of a BEIR folder with several splits one is read, test unless --split names
+    another; to read several, make path under [qrels] a list.
 
     Example: tiepoint init county-archive --from data/county --acl groups
     """
-    report = init_study(folder, source=source, public=public, acl=acl, suggestions=installed_candidates())
+    report = init_study(folder, source=source, public=public, acl=acl, split=split, suggestions=installed_candidates())
     for note in report.notes:
         typer.echo(note)
     first = "" if report.loads else "put the files there, then "

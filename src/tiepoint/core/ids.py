@@ -18,13 +18,16 @@ def id_order(ids: Sequence[str]) -> NDArray[np.int64]:
     return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
 
 
-def id_problems(ids: Sequence[str], *, what: str, where: str, lines: Sequence[int] = ()) -> list[Problem]:
+def id_problems(
+    ids: Sequence[str], *, what: str, where: str, lines: Sequence[int] = (), counted: str = "lines"
+) -> list[Problem]:
     """Everything that is wrong with one column of ids: empty, padded, control characters, repeated, equal under NFC.
 
-    ids     as written, in file order
-    what    what they name, in the plural: "documents", "queries"
-    where   the file, for the message
-    lines   the line of each id in that file; empty: not known, and a repeated id is named without its lines
+    ids       as written, in file order
+    what      what they name, in the plural: "documents", "queries"
+    where     the file, for the message
+    lines     the line of each id in that file; empty: not known, and a repeated id is named without its lines
+    counted   what `lines` counts, as messages say it
     """
     problems: list[Problem] = []
 
@@ -46,7 +49,7 @@ def id_problems(ids: Sequence[str], *, what: str, where: str, lines: Sequence[in
         for i, line in zip(ids, lines, strict=True):
             if i in places:
                 places[i].append(line)
-        repeated = [f"{i} (lines {some(at)})" for i, at in places.items()]
+        repeated = [f"{i} ({counted} {some(at)})" for i, at in places.items()]
     add(repeated, "ids are repeated", "give every row an id of its own; nothing is merged and the last does not win")
     forms: dict[str, set[str]] = {}
     for i in set(ids):

@@ -208,13 +208,14 @@ class Standing:
     """One candidate before the rule.
 
     mean               on the queries that decide; None where there are none
-    may_lose_at_most   upper bound, at the rule's confidence, of its largest deficit against any other candidate
+    may_lose_at_most   upper bound, at the rule's confidence, of its largest deficit against any other candidate; None where
+                       there is no other, or no query that decides
     """
 
     id: str
     state: State
     mean: float | None
-    may_lose_at_most: float
+    may_lose_at_most: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +226,7 @@ class Decision:
     point_choice      the cheapest candidate whose mean is within the gap of the best mean; None: none measured
     open              candidates that the rule could call neither in nor out
     least_queries     below this many independent queries (clusters) nothing can be in
-    settle_queries    roughly how many queries would settle it; None: no number would, at these means
+    settle_queries    roughly how many queries would settle it four times in five; None: no number would, at these means
     settle_gap        the smallest gap at which these queries decide; None: no gap below 1 does
     """
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tiepoint.errors import InputError
 
 BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Stands for a cell that is no value of its column's kind, so that whoever checks the column refuses it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +24,10 @@ class Rows:
     form      which form was read: `corpus.jsonl: JSON lines, UTF-8 with BOM`
     columns   the wanted columns that stand in the file: one raw value a row, None where a row has null or lacks it
     seen      every column of the file, wanted or not, and how many rows have it; a name that is not here is in no row
-    lines     (rows,) the line of each row in the file, from 1
+    lines     (rows,) the line of each row in the file, from 1; where `counted` is "rows", its number
     sha256    of the file's bytes, in hexadecimal
+    cells     True: every value is the text of a cell, so that lists and true or false stand there as text
+    counted   what `lines` counts, as messages say it: "lines" or "rows"
     """
 
     name: str
@@ -28,6 +36,8 @@ class Rows:
     seen: Mapping[str, int]
     lines: Sequence[int]
     sha256: str
+    cells: bool = False
+    counted: Literal["lines", "rows"] = "lines"
 
     def __len__(self) -> int:
         return len(self.lines)

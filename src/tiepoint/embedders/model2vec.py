@@ -40,7 +40,7 @@ class Model2VecEmbedder:
         """From the folder; there is no download, since the folder is there."""
         from model2vec import StaticModel  # heavy: only here
 
-        self._model = StaticModel.from_pretrained(self.folder, max_length=None, force_download=False)
+        self._model = StaticModel.from_pretrained(self.folder, force_download=False)
 
     def load_tokenizer(self) -> None:
         """The whole model, which is a table: what counts is what it has a row for."""
@@ -48,6 +48,7 @@ class Model2VecEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """(texts,) tokens of each text that the model has a vector for: it drops unknown ones."""
+        self._model.tokenizer.no_truncation()  # every call of the library's encode() puts it back
         return np.array([len(ids) for ids in self._model.tokenize(list(texts))], dtype=np.int64)
 
     def known_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from tiepoint.encoding.batches import Inputs, Pass, batches
 from tiepoint.encoding.embedder import Embedder
 from tiepoint.encoding.encoded import Encoded, EncodingFailed, Items, Timing
 from tiepoint.encoding.live import Live, attempt
+from tiepoint.encoding.lock import alone_in
 from tiepoint.encoding.progress import SILENT, Progress
 from tiepoint.encoding.shelf import SCHEMA, Memory, Shelf, Store, Work
 from tiepoint.encoding.store import open_store
@@ -44,19 +46,21 @@ def encode_space(
     fresh          True: the store is ignored and replaced
     threads        as the study says; it stands in the record only
     returns        the space; the model is not even loaded where every vector is in the store
-    raises         EncodingFailed: a result for the caller; OSError: the store cannot be written
+    raises         EncodingFailed: a result for the caller; OSError: the store cannot be written; CannotRun: another run
+                   is at work in it
     """
     contract = embedder.contract
     both = (Inputs.of("document", documents, contract), Inputs.of("query", queries, contract))
-    store: Store
-    if store_folder is None:
-        store = Memory(contract, sum(len(inputs.keys) for inputs in both))
-    else:
-        store = open_store(store_folder, contract, fresh=fresh)
-    passes = [Pass.of(inputs, store) for inputs in both]
-    if any(len(one.todo) for one in passes) or len(store.pending):
-        _make(Live(embedder), passes, store, threads, progress)
-    return _encoded(contract, passes, store)
+    with nullcontext() if store_folder is None else alone_in(store_folder):
+        store: Store
+        if store_folder is None:
+            store = Memory(contract, sum(len(inputs.keys) for inputs in both))
+        else:
+            store = open_store(store_folder, contract, fresh=fresh)
+        passes = [Pass.of(inputs, store) for inputs in both]
+        if any(len(one.todo) for one in passes) or len(store.pending):
+            _make(Live(embedder), passes, store, threads, progress)
+        return _encoded(contract, passes, store)
 
 
 def _make(live: Live, passes: list[Pass], store: Store, threads: int, progress: Progress) -> None:

@@ -6,6 +6,7 @@ vectors.npy    (vectors, dimension), memory-mapped when read
 spaces/<candidate>-<sig8>.parts/    shards of an encoding that is going on
 spaces/.<candidate>-<sig8>.new/     the next store while it is written; its manifest comes last
 spaces/.<candidate>-<sig8>.old/     the former store between the two renames
+spaces/.<candidate>-<sig8>.lock     empty; held by the run that is at work here
 """
 
 from __future__ import annotations

@@ -26,6 +26,6 @@ def judged(graded: GradedRun, k: int, options: Mapping[str, Option]) -> Column:
 MEASURE = MeasureKind(
     name="Judged",
     compute=judged,
-    definition="share of the first k hits that carry a judgement of any grade; mean over the queries with hits",
+    definition="share of the first k hits that carry a judgement of any grade; mean over the scored queries that have hits",
     decides=False,
 )

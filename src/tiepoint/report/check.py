@@ -52,7 +52,8 @@ def _since(since: Since) -> Section:
 def _documents(check: Check) -> Iterator[str]:
     parents = f", passages of {check.units:,} parents" if check.units != check.documents else ""
     yield f"{check.documents:,} documents{parents}; words: {_spread(check.words)}"
-    yield f"without a region: {_named(check.without_region)}"
+    placed = check.without_region.count < check.documents
+    yield f"without a region: {_named(check.without_region)}" if placed else "no document has a region"
     copies = check.copies
     yield f"exact copies, groups: {_named(copies.exact)}"
     yield f"copies but for white space, groups: {_named(copies.spaced)}"

@@ -47,7 +47,7 @@ def main(summary: Summary) -> Table:
         cells += [mean(headline(summary, arm, name).get(recall)) for name in shown]
         cells.append(mean(headline(summary, arm, decision.slice).get(decision.measure)))
         if isinstance(arm, CandidateResult):
-            cells.append(NONE if standing is None or len(lose) < 2 else number(standing.may_lose_at_most))
+            cells.append(NONE if standing is None else number(standing.may_lose_at_most))
             cells += [whole(arm.dimension), rate(arm.documents_per_s), _state(arm, summary)]
         else:
             cells += [NONE, NONE, NONE, "baseline"]

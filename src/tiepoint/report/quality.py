@@ -22,7 +22,7 @@ from tiepoint.report.table import (
 def decision(summary: Summary) -> Section:
     """The rule, its verdict and what stands beside it."""
     d = summary.decision
-    sure = d.confidence if isinstance(d.confidence, str) else f"{d.confidence:.0%}"
+    sure = d.confidence if isinstance(d.confidence, str) else f"{100 * d.confidence:g}%"
     lines = [
         f"Rule, written before the run: {d.rule}",
         f"Verdict: {d.verdict}. Choice: {d.choice or 'none'}. By point estimate: {d.point_choice or 'none'}.",
@@ -33,7 +33,7 @@ def decision(summary: Summary) -> Section:
             f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
         )
     if d.settle_queries is not None:
-        lines.append(f"Roughly {d.settle_queries:,} queries would settle it, if means and spreads stay as they are.")
+        lines.append(f"Roughly {d.settle_queries:,} queries would settle it four times in five, if means and spreads stay as they are.")
     elif d.verdict == "undecided":
         lines.append("At these means no number of queries would settle it at this gap.")
     if d.settle_gap is not None:

@@ -85,7 +85,7 @@ def _movement_tables(found: Comparison) -> Iterator[Table]:
     for name, split in seen:
         rows = tuple(_movement(m) for m in found.movements if (m.slice, m.split) == (name, split))
         over = f", {split} split" if split else ""
-        note = f"Paired by query, {found.level:.0%} intervals, not corrected for their number."
+        note = f"Paired by query, {100 * found.level:g} % intervals, not corrected for their number."
         head = ("", "measure", "n", "before", "after", "difference", "up/down", "")
         yield Table(f"{name} ({IN_WORDS[name]}){over}", head, rows, note)
 

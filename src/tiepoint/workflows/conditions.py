@@ -37,7 +37,7 @@ def definitions(study: Study) -> dict[str, str]:
         **named,
         "score": "float64 sum in one fixed order of eight lanes, never through BLAS; by each contract's metric; higher is better",
         "ties": "equal scores stand in ascending document id (byte order of UTF-8); the range over all orders of documents "
-        f"within {study.tie_tolerance:g} of each other stands beside",
+        f"within {study.tie_tolerance:g} of the best of their tie stands beside",
         "eligible": "documents that the principal may read and, under a filter, that lie in or under the query's region",
         "relevant": "judged grade 1 or better and eligible; judged documents that the corpus lacks count where no filter is",
         "unjudged": "gains 0, is not stored as grade 0, and is counted in Judged@k",

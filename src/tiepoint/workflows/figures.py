@@ -29,7 +29,8 @@ class Measured:
     columns          measure name to Column, as ranked
     worst, best      over all orders of tied documents
     unjudged_best    with every unjudged hit taken as relevant
-    over_readable    the recall measures over all readable gold, what the filter removed included
+    over_readable    the recall measures over all readable gold, what the filter removed included: also of queries that
+                     the filter leaves without any, where recall is then 0
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
     """
 
@@ -55,11 +56,11 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
     graded = GradedRun.of(run, study.qrels, view.counted)
     worst, best = graded.tie_extremes(run, study.qrels)
     readable = GradedRun.of(run, study.qrels, view.readable)
-    keep = scored(study, view)
+    keep, answerable = scored(study, view), ~study.queries.no_answer
 
-    def column(measure: Measure, of: GradedRun) -> Column:
+    def column(measure: Measure, of: GradedRun, among: NDArray[np.bool_] = keep) -> Column:
         found = measure(of)
-        return Column(found.top, found.bottom, found.defined & keep)
+        return Column(found.top, found.bottom, found.defined & among)
 
     return Measured(
         run=run,
@@ -67,7 +68,7 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         worst={str(m): column(m, worst) for m in measures},
         best={str(m): column(m, best) for m in measures},
         unjudged_best={str(m): column(m, graded.unjudged_as_best(m.cutoff)) for m in measures},
-        over_readable={str(m): column(m, readable) for m in measures if m.name == "recall"}
+        over_readable={str(m): column(m, readable, answerable) for m in measures if m.name == "recall"}
         if view.name == FILTERED
         else {},
         judged=column(parse(f"Judged@{parse(study.rule.measure).cutoff}"), graded),

@@ -11,10 +11,12 @@ from tiepoint.core.candidate import Candidate
 from tiepoint.core.rows import utf8_text
 from tiepoint.errors import InputError, NotInstalled, Problem
 from tiepoint.formats.study_toml import StudySpec, study_toml
-from tiepoint.workflows.init_columns import Found, find_columns
+from tiepoint.workflows.init_columns import Found, find_columns, has_corpus
 from tiepoint.workflows.load import load_study
 
 SEED = 20261130
+TEMPLATE = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels.tsv"}
+"""The files of a study whose data are still to come."""
 MEASURES = ["recall@10", "RR@10", "nDCG@10"]
 
 
@@ -35,15 +37,22 @@ class InitReport:
 
 
 def init_study(
-    folder: str | Path, *, source: Path | None, public: bool, acl: str | None, suggestions: Sequence[Candidate]
+    folder: str | Path,
+    *,
+    source: Path | None,
+    public: bool,
+    acl: str | None,
+    suggestions: Sequence[Candidate],
+    split: str | None = None,
 ) -> InitReport:
     """Write study.toml and .gitignore into a folder.
 
     folder        made when it is not there; a study that is there already is not touched
-    source        a BEIR folder, referenced where it lies; None: the study folder itself if it holds corpus.jsonl,
+    source        a BEIR folder, referenced where it lies; None: the study folder itself if it holds a corpus,
                   else a template is written
     public, acl   exactly one: everybody may read everything, or the documents' column of groups
     suggestions   installed candidates
+    split         which judgements of a BEIR folder; None: qrels.tsv, or those of test
     raises        InputError for a wrong call, a study already there, or data that do not load (then after writing, and
                   it says so); NotInstalled without suggestions, and nothing is written
     """
@@ -55,9 +64,13 @@ def init_study(
             where=str(target),
             fix="pip install 'tiepoint[demo]'; nothing was written",
         )
-    if source is None and (target / "corpus.jsonl").is_file():
+    if source is None and has_corpus(target):
         source = target
-    found = find_columns(source, acl=acl) if source is not None else None
+    if source is None and split is not None:
+        raise InputError(
+            "--split names judgements, but there is no folder of them", where="tiepoint init", fix="add --from"
+        )
+    found = find_columns(source, acl=acl, split=split) if source is not None else None
     spec = _spec(target, found, acl=acl, suggestions=suggestions)
     ignored = ["spaces/", "cache/", *([] if public else ["results/*/rows/"])]
     try:
@@ -94,6 +107,7 @@ def _check_call(target: Path, *, public: bool, acl: str | None) -> None:
 def _spec(target: Path, found: Found | None, *, acl: str | None, suggestions: Sequence[Candidate]) -> StudySpec:
     """What study.toml will say."""
     place = _reference(target, found.folder) if found is not None else ""
+    files = found.files if found is not None else TEMPLATE
     documents = dict(found.documents) if found is not None else {"acl": acl} if acl else {}
     queries = dict(found.queries) if found is not None else {"groups": acl} if acl else {}
     titled = documents.pop("title", None)
@@ -102,10 +116,10 @@ def _spec(target: Path, found: Found | None, *, acl: str | None, suggestions: Se
         {
             "study": {"name": target.resolve().name or "study", "k": 10, "measures": MEASURES, "seed": SEED},
             "corpus": documents
-            | {"path": f"{place}corpus.jsonl", "text": "{title} {text}" if titled else "{text}"}
+            | {"path": f"{place}{files['corpus']}", "text": "{title} {text}" if titled else "{text}"}
             | {"unplaced": "out" if found is not None and found.unplaced else "error"},
-            "queries": queries | {"path": f"{place}queries.jsonl"},
-            "qrels": {"path": f"{place}{found.qrels if found is not None else 'qrels.tsv'}"},
+            "queries": queries | {"path": f"{place}{files['queries']}"},
+            "qrels": {"path": f"{place}{files['qrels']}"},
             "access": {"public": acl is None},
             "candidate": [_candidate(candidate) for candidate in suggestions],
             "decision": {"slice": "filtered" if found is not None and found.asks_region else "unfiltered"},
@@ -163,6 +177,9 @@ def _notes(found: Found | None, spec: StudySpec) -> Iterator[str]:
         yield "  qrels.tsv       query-id, corpus-id and score (0..3) between tabs"
     else:
         yield f"Found {found.sizes} in {found.folder}; they are read where they lie."
+        yield from found.others
+        if "parent" in found.documents:
+            yield "The judgements name parents of passages: hits collapse to their parent before the cut."
         named = [
             f"[{table}] {key} = {column}" for table, keys in _tables(found) for key, column in keys if key != "title"
         ]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from tiepoint.core.rows import Rows
 from tiepoint.errors import InputError, Problems, did_you_mean, some
-from tiepoint.formats.delimited import read_delimited
-from tiepoint.formats.jsonl import read_jsonl
-from tiepoint.formats.qrels import Judgements, read_qrels
-from tiepoint.formats.study_toml import StudyFile
+from tiepoint.formats.qrels import Judgements, merged, read_qrels
+from tiepoint.formats.study_toml import CorpusTable, QueriesTable, RegionsTable, StudyFile
 from tiepoint.formats.template import Template
 from tiepoint.workflows.intake_corpus import PARENT
+from tiepoint.workflows.read_rows import Form, read_rows, with_values
 
 T = TypeVar("T")
+LISTS = ("acl", "groups", "region", "subgroups", "aliases")
+FLAGS = ("rare", "no_answer")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +51,10 @@ def take_in(file: StudyFile, problems: Problems) -> Intake:
     provenance = [Wanted("provenance", spec.queries.provenance)]  # a column, or a class that is no column
 
     looked_at = [*document_columns, Wanted("parent", PARENT)]
-    corpus = _open(file, "corpus", lambda path: _json_lines(path, looked_at), problems)
-    queries = _open(file, "queries", lambda path: _json_lines(path, query_columns + provenance), problems)
-    qrels = _open(file, "qrels", lambda path: read_qrels(path, grades=spec.qrels.grades), problems)
-    regions = _open(file, "regions", lambda path: _regions(path, region_columns), problems)
+    corpus = _rows(file, "corpus", looked_at, problems)
+    queries = _rows(file, "queries", query_columns + provenance, problems)
+    qrels = _judgements(file, problems)
+    regions = _rows(file, "regions", region_columns, problems)
     return Intake(
         corpus=_with_columns(file, "corpus", corpus, document_columns, problems),
         queries=_with_columns(file, "queries", queries, query_columns, problems),
@@ -62,40 +64,54 @@ def take_in(file: StudyFile, problems: Problems) -> Intake:
     )
 
 
-def _json_lines(path: Path, wanted: list[Wanted]) -> Rows:
-    if path.suffix.lower() in {".csv", ".tsv", ".parquet"}:
-        raise InputError(
-            f"{path.name}: documents and queries are read from JSON lines in this version",
-            where=str(path),
-            fix="write one JSON object on each line of a .jsonl file",
-        )
-    return read_jsonl(path, columns={want.column for want in wanted})
-
-
-def _regions(path: Path, wanted: list[Wanted]) -> Rows:
-    return _json_lines(path, wanted) if path.suffix.lower() in {".jsonl", ".ndjson"} else read_delimited(path)
-
-
-def _path(file: StudyFile, table: str) -> str | None:
-    named = {
-        "corpus": file.spec.corpus.path,
-        "queries": file.spec.queries.path,
-        "qrels": file.spec.qrels.path,
-        "regions": file.spec.regions.path,
+def _rows(file: StudyFile, table: str, wanted: Sequence[Wanted], problems: Problems) -> Rows | None:
+    """The rows of [corpus], [queries] or [regions]; None where they cannot be read or the study names no file."""
+    tables: Mapping[str, CorpusTable | QueriesTable | RegionsTable] = {
+        "corpus": file.spec.corpus,
+        "queries": file.spec.queries,
+        "regions": file.spec.regions,
     }
-    return named[table]
-
-
-def _open(file: StudyFile, table: str, read: Callable[[Path], T], problems: Problems) -> T | None:
-    named = _path(file, table)
-    if named is None:
+    spec = tables[table]
+    if spec.path is None:
         return None
+    form = Form(spec.format, spec.delimiter, spec.list_separator)
+    names = {want.column for want in wanted}
+    rows = _open(file, table, spec.path, lambda path: read_rows(path, form, columns=names), problems)
+    if rows is None:
+        return None
+    lists = {want.column for want in wanted if want.key in LISTS and not (want.key == "region" and table == "regions")}
+    flags = {want.column for want in wanted if want.key in FLAGS}
+    return with_values(rows, lists=lists, flags=flags, separator=spec.list_separator)
+
+
+def _judgements(file: StudyFile, problems: Problems) -> Judgements | None:
+    """The judgements of every file of [qrels]; None where one cannot be read."""
+    grades = file.spec.qrels.grades
+    paths = file.spec.qrels.paths
+    read = [
+        _open(file, "qrels", named, partial(read_qrels, grades=grades, name=_short(named)), problems) for named in paths
+    ]
+    whole = [judgements for judgements in read if judgements is not None]
+    if not paths or len(whole) < len(paths):
+        return None
+    try:
+        return merged(whole, names=[_short(named) for named in paths])
+    except InputError as error:
+        problems.extend(error.problems)
+    return None
+
+
+def _short(named: str) -> str:
+    """What messages call a qrels file: its name, with the folder where that is `qrels`, as BEIR has it."""
+    path = Path(named)
+    return f"{path.parent.name}/{path.name}" if path.parent.name == "qrels" else path.name
+
+
+def _open(file: StudyFile, table: str, named: str, read: Callable[[Path], T], problems: Problems) -> T | None:
     path = file.path.parent / named
     where = file.where(table, "path")
     if not path.is_file():
-        beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = did_you_mean(path.name, beside) or f"put the file there, or correct path under [{table}]"
-        problems.add(f"[{table}] names a file that is not there: {named}", where=where, fix=hint)
+        problems.add(f"[{table}] names a file that is not there: {named}", where=where, fix=_near(path, table))
         return None
     try:
         return read(path)
@@ -104,6 +120,15 @@ def _open(file: StudyFile, table: str, read: Callable[[Path], T], problems: Prob
     except OSError as error:
         problems.add(f"{named} cannot be read: {error.strerror}", where=where, fix="make the file readable")
     return None
+
+
+def _near(path: Path, table: str) -> str:
+    """What may be meant by a path that is no file."""
+    if path.is_dir():
+        held = sorted(entry.name for entry in path.iterdir() if entry.is_file())
+        return f"it is a folder: name a file in it ({some(held) or 'it holds none'})"
+    beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(path.name, beside) or f"put the file there, or correct path under [{table}]"
 
 
 def _with_columns(

@@ -82,7 +82,7 @@ _PLURAL = {"query": "queries", "document": "documents"}
 
 
 def check_gold(file: StudyFile, qrels: Qrels, *, queries: Queries, corpus: Corpus, problems: Problems) -> None:
-    """Note gold for a query flagged no_answer, and gold that the query's principal may not read."""
+    """Note gold for a query flagged no_answer, more absent gold than is allowed, and gold that the principal may not read."""
     name = _name(file)
     query = qrels.query
     gold = qrels.grade >= 1
@@ -93,6 +93,7 @@ def check_gold(file: StudyFile, qrels: Qrels, *, queries: Queries, corpus: Corpu
             where=f"{name}, queries {some(flagged)}",
             fix="remove the flag, or the judgements of grade 1 and above",
         )
+    _check_absent(file, qrels, problems)
     if corpus.public:
         return
     forbidden: list[str] = []
@@ -112,5 +113,19 @@ def check_gold(file: StudyFile, qrels: Qrels, *, queries: Queries, corpus: Corpu
         )
 
 
+def _check_absent(file: StudyFile, qrels: Qrels, problems: Problems) -> None:
+    """Note when more of the relevant documents are missing from the corpus than the study allows."""
+    allowed = file.spec.qrels.absent_at_most
+    gold = qrels.grade >= 1
+    absent = np.flatnonzero(gold & (qrels.document < 0))
+    if allowed is not None and len(absent) > allowed * gold.sum():
+        problems.add(
+            f"{len(absent):,} of {int(gold.sum()):,} relevant documents are not in the corpus, more than absent_at_most = "
+            f"{allowed:g} allows",
+            where=f"{_name(file)}, documents {some(sorted({qrels.document_id[j] for j in absent}))}",
+            fix="name the corpus that was judged, or raise absent_at_most under [qrels]",
+        )
+
+
 def _name(file: StudyFile) -> str:
-    return Path(file.spec.qrels.path or "").name
+    return ", ".join(Path(path).name for path in file.spec.qrels.paths)

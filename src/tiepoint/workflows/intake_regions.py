@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -53,8 +52,8 @@ def _aliases(sheet: Sheet, ids: list[str], table: RegionsTable, problems: Proble
     if table.aliases is None:
         return {}
     given: dict[str, set[str]] = {}
-    for name, spellings in zip(ids, _alias_lists(sheet, table.aliases, table.list_separator), strict=True):
-        for spelling in map(matched, spellings):
+    for name, spellings in zip(ids, sheet.lists(table.aliases, blank_is_null=True), strict=True):
+        for spelling in map(matched, spellings or ()):
             if spelling != name:
                 given.setdefault(spelling, set()).add(name)
     declared = set(ids)
@@ -72,30 +71,6 @@ def _aliases(sheet: Sheet, ids: list[str], table: RegionsTable, problems: Proble
             fix="remove the alias, or the region's own row",
         )
     return {spelling: min(names) for spelling, names in given.items()}
-
-
-def _alias_lists(sheet: Sheet, column: str, separator: str | None) -> list[tuple[str, ...]]:
-    """Aliases of each region: a JSON array, values between separators, or one text that is one value."""
-    if any(isinstance(value, list) for value in sheet.raw(column)):
-        return [names or () for names in sheet.lists(column, blank_is_null=True)]
-    lists: list[tuple[str, ...]] = []
-    bad = []
-    for i, text in enumerate(sheet.texts(column)):
-        values: object = [text] if text and text.strip() else []
-        if text and text.lstrip().startswith("["):
-            try:
-                values = json.loads(text)
-            except ValueError:
-                values = None
-        elif text and separator is not None:
-            values = [part.strip() for part in text.split(separator) if part.strip()]
-        if isinstance(values, list) and all(isinstance(value, str) and value.strip() for value in values):
-            lists.append(tuple(values))
-        else:
-            bad.append(i)
-            lists.append(())
-    sheet.refuse(bad, f"have something in {column!r} that is no JSON array of texts", 'write ["a", "b"], or one name')
-    return lists
 
 
 def canonical(names: Iterable[str], regions: Regions) -> tuple[str, ...]:

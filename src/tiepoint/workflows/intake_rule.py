@@ -60,7 +60,7 @@ def check_slice(file: StudyFile, rule: Rule, queries: Queries, qrels: Qrels | No
         )
         return
     if any(split is not None for split in queries.split):
-        chosen &= queries.in_split("test")
+        chosen = chosen & queries.in_split("test")  # a new array: chosen may be the queries' own column
         if not chosen.any():
             problems.add(
                 f"no query of the slice {rule.slice!r} is in the test split, on which is decided",

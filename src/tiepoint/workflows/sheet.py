@@ -36,14 +36,15 @@ class Sheet:
         if unfit:
             problems.add(
                 f"{len(unfit):,} of {len(rows):,} {what} have an id that is neither text nor a whole number",
-                where=f"{rows.name}, lines {some(rows.lines[i] for i in unfit)}",
+                where=f"{rows.name}, {rows.counted} {some(rows.lines[i] for i in unfit)}",
                 fix=f"give every row a text in the column {id_column!r}",
             )
         out = set(unfit)
         fit = [i for i in range(len(rows)) if i not in out]
         lines = [rows.lines[i] for i in fit]
-        problems.extend(id_problems([str(raw[i]) for i in fit], what=what, where=rows.name, lines=lines))
-        ids = tuple(f"(line {rows.lines[i]})" if i in out else str(raw[i]) for i in range(len(rows)))
+        written = [str(raw[i]) for i in fit]
+        problems.extend(id_problems(written, what=what, where=rows.name, lines=lines, counted=rows.counted))
+        ids = tuple(f"({rows.counted[:-1]} {rows.lines[i]})" if i in out else str(raw[i]) for i in range(len(rows)))
         return cls(rows, what, ids, tuple(i for i in fit if isinstance(raw[i], int)), problems)
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from tiepoint.formats.study_toml import StudyFile
 from tiepoint.measures import parse
 from tiepoint.workflows.contents import Contents
 from tiepoint.workflows.intake import Intake
-from tiepoint.workflows.intake_corpus import Documents
+from tiepoint.workflows.intake_corpus import GARBLED, Documents
 
 
 def study_notes(file: StudyFile, intake: Intake, contents: Contents, rule: Rule) -> Iterator[str]:
@@ -32,6 +32,8 @@ def study_notes(file: StudyFile, intake: Intake, contents: Contents, rule: Rule)
         yield intake.queries.sentence
     if integers := contents.asking.sheet.integers:
         yield f"{len(integers):,} queries have an integer id, read as its decimal text"
+    if garbled := sum(GARBLED.search(text) is not None for text in contents.queries.texts):
+        yield f"{garbled:,} queries look garbled (UTF-8 read in another encoding)"
     if intake.qrels is not None:
         yield intake.qrels.form
     yield from _qrels_notes(contents)

@@ -48,7 +48,24 @@ def _option(value: object) -> str | int | float | bool:
     return value
 
 
+def _paths(value: object) -> str | list[str]:
+    paths = value if isinstance(value, list) else [value]
+    if not paths or not all(isinstance(path, str) and path.strip() for path in paths):
+        raise ValueError("must be a path in quotes, or a list of paths that is not empty")
+    if len(set(paths)) < len(paths):
+        raise ValueError("names one file twice")
+    return value if isinstance(value, str) else [str(path) for path in paths]
+
+
+def _delimiter(value: str) -> str:
+    if len(value) != 1 or value in '"\r\n':
+        raise ValueError(f'must be one character, such as ";" or "\\t", and no quote or line end; is {value!r}')
+    return value
+
+
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+Delimiter = Annotated[str, AfterValidator(_delimiter)]
+Separator = Annotated[str, StringConstraints(min_length=1)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Grade = Annotated[int, Field(ge=0, le=3)]
 
@@ -73,9 +90,15 @@ class StudyTable(_Table):
 
 
 class CorpusTable(_Table):
-    """[corpus]. Columns are named, never guessed; text is a template."""
+    """[corpus]. Columns are named, never guessed; text is a template. format None: by the file's suffix.
+
+    delimiter and list_separator belong to CSV and TSV alone.
+    """
 
     path: Text | None = None
+    format: Literal["jsonl", "csv", "tsv", "parquet"] | None = None
+    delimiter: Delimiter | None = None
+    list_separator: Separator | None = None
     id: Text = "_id"
     text: Text = "{text}"
     acl: Text | None = None
@@ -89,6 +112,9 @@ class QueriesTable(_Table):
     """[queries]. provenance is a column, or one class for all."""
 
     path: Text | None = None
+    format: Literal["jsonl", "csv", "tsv", "parquet", "trec-topics"] | None = None
+    delimiter: Delimiter | None = None
+    list_separator: Separator | None = None
     id: Text = "_id"
     text: Text = "text"
     groups: Text | None = None
@@ -102,21 +128,31 @@ class QueriesTable(_Table):
 
 
 class QrelsTable(_Table):
-    """[qrels]. grades: the grade that each text stands for."""
+    """[qrels]. path: a file, or the files of several splits; grades: the grade that each text stands for; absent_at_most:
+    the share of relevant documents that the corpus may lack before the study is refused, None: any.
+    """
 
-    path: Text | None = None
+    path: Annotated[str | list[str], PlainValidator(_paths)] | None = None
     pooled: bool = False
+    absent_at_most: Annotated[float, Field(ge=0, le=1)] | None = None
     grades: dict[str, Grade] | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, in the order in which study.toml names them."""
+        return () if self.path is None else (self.path,) if isinstance(self.path, str) else tuple(self.path)
 
 
 class RegionsTable(_Table):
     """[regions]. path None: the study declares no regions."""
 
     path: Text | None = None
+    format: Literal["jsonl", "csv", "tsv", "parquet"] | None = None
+    delimiter: Delimiter | None = None
+    list_separator: Separator | None = None
     id: Text = "region"
     parent: Text | None = None
     aliases: Text | None = None
-    list_separator: Annotated[str, StringConstraints(min_length=1)] | None = None
 
 
 class AccessTable(_Table):

@@ -19,16 +19,19 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "seed": "for resampling and the order of candidates",
     },
     "corpus": {
-        "path": "documents, JSON lines; relative to this folder or absolute",
+        "path": "documents: .jsonl, .csv, .tsv or .parquet; relative to this folder or absolute",
+        "list_separator": "CSV and TSV: what parts the values of a list, if cells hold no JSON arrays",
         "id": "the column of ids; an id is text",
         "text": "columns in braces: the text that every candidate gets, built once",
         "acl": "the column of lists of groups that may read a document; [] means nobody",
         "region": "one region or a list of them",
         "unplaced": 'documents without region: "error", or "out" of every region filter, and counted',
+        "parent": "passages: the document that each is part of; judgements name it, and hits collapse to it",
         "source_revision": "of the source that a document was made from",
     },
     "queries": {
-        "path": "questions, JSON lines",
+        "path": "questions, in the same forms, or TREC topics",
+        "list_separator": "CSV and TSV: what parts the values of a list, if cells hold no JSON arrays",
         "id": "the column of ids",
         "text": "the column of questions",
         "groups": "who asks: the groups of the principal; [] finds nothing",
@@ -41,7 +44,7 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "provenance": "a column, or one class for all: traffic, blind_author, document_author, chooser, synthetic, unknown",
     },
     "qrels": {
-        "path": "query-id, corpus-id, grade 0..3; or TREC",
+        "path": "query-id, corpus-id, grade 0..3; or TREC; a list for several files",
         "pooled": "true: judged from a pool, so unjudged documents are a question",
     },
     "access": {"public": "true: everybody may read every document; said, never assumed"},
@@ -58,7 +61,12 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "prefer": "cost, the first key first: also bytes, rebuild_s, price, -queries_per_s",
     },
 }
-EXAMPLES: Mapping[str, object] = {"acl": "groups", "rare": "has_rare_name", "readers": ["planning"]}
+EXAMPLES: Mapping[str, object] = {
+    "acl": "groups",
+    "rare": "has_rare_name",
+    "list_separator": ";",
+    "readers": ["planning"],
+}
 """What an unsaid key is shown with, where its own name is not a good example."""
 
 
