@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from command import Command, process
 from studies import PUBLIC, write_study
-
 from tiepoint.encoding.encode import SHARD_TEXTS
 from tiepoint.encoding.lock import alone_in
 from tiepoint.errors import CannotRun
@@ -61,7 +61,13 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="not executed: there is no SI
 
 def slow_study(folder: Path, documents: int) -> Path:
     """One callable whose vectors are kept; it stops after so many texts as the file `hold` says, while that is there."""
-    own = {"id": "own", "embedder": "callable", "contract": CONTRACT, "options": {"function": "slow:encode"}, "cache": True}
+    own = {
+        "id": "own",
+        "embedder": "callable",
+        "contract": CONTRACT,
+        "options": {"function": "slow:encode"},
+        "cache": True,
+    }
     written = write_study(
         folder,
         documents=[{"_id": f"d{i:04d}", "title": "a", "text": f"word{i % 97} d{i:04d}"} for i in range(documents)],

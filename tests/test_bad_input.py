@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from command import Answer, Command, held, process
 from studies import DOCUMENTS, JUDGEMENTS, PUBLIC, QUERIES, rows_with, rows_without, write_study
 
@@ -250,6 +251,14 @@ CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
         {"candidates": [{**MINE, "contract": {"dimension": 4, "metric": "cosine"}}]},
         ("lacks", "document_role", "dtype", "model", "normalized", "provider", "query_role", "revision"),
     ),
+    "cut-offs that no ranking reaches": (
+        {"study": {"k": 1_000_000_000, "measures": ["recall@99999999999999999999", "nDCG@20000"]}},
+        ("k must be at most 10000", "recall@99999999999999999999 looks deeper", "nDCG@20000 looks deeper"),
+    ),
+    "a candidate's id that no folder's name can hold": (
+        {"candidates": [{**MINE, "id": "a" * 300}, {**MINE, "id": "b" * 100}]},
+        ("has 300 characters; use at most 100",),
+    ),
     "a device that this version does not know": ({"run": {"device": "cuda"}}, ("device", '"cuda"')),
     # files
     "missing files": (
@@ -284,7 +293,10 @@ CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_bad_input(case: str, tmp_path: Path, command: Command) -> None:
     change, named = CASES[case]
-    bench_refuses(command, study(tmp_path, **change), *named)
+    folder = study(tmp_path, **change)
+    bench_refuses(command, folder, *named)
+    if case != "no candidate":  # an error of bench alone
+        assert command("check", folder).err == command("bench", folder).err
 
 
 @pytest.mark.parametrize("k", ["0", "-1", "1.5", "true", '"ten"', "[10]", "nan"])

@@ -138,7 +138,7 @@ class _Reader:
             problems.add(
                 f"{name} has rows with a quote that is never closed, or text after a closing quote ({len(self.quotes):,})",
                 where=f"{name}, lines {some(self.quotes)}",
-                fix='close every quote, and write a quote inside a quoted value as ""',
+                fix='close every quote, write a quote inside a quoted value as "", and end lines with LF or CR LF',
             )
         elif not self.header:
             problems.add(f"{name} is empty", where=name, fix="write a header and one line for each row")

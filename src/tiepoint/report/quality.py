@@ -33,7 +33,9 @@ def decision(summary: Summary) -> Section:
             f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
         )
     if d.settle_queries is not None:
-        lines.append(f"Roughly {d.settle_queries:,} queries would settle it four times in five, if means and spreads stay as they are.")
+        lines.append(
+            f"Roughly {d.settle_queries:,} queries would settle it four times in five, if means and spreads stay as they are."
+        )
     elif d.verdict == "undecided":
         lines.append("At these means no number of queries would settle it at this gap.")
     if d.settle_gap is not None:
