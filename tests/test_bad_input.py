@@ -279,8 +279,10 @@ CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
             "documents": '{"_id": "d1", "_id": "d2", "text": "x"}\n{"_id": "d3", "text": "x", "n": NaN}\n{\n[1]\n'
             '\n{"_id": "d4", "text": "\\ud800"}\n{"_id": "d5", "a": {"b": 1, "b": 2}, "text": "x"}\n'
         },
-        ("one key twice", "lines 1, 7", "NaN or Infinity", "lines 2", "not JSON", "lines 3", "not a JSON object", "lines 4")
-        + ("blank", "lines 5", "surrogate", "lines 6"),
+        (
+            *("one key twice", "lines 1, 7", "NaN or Infinity", "lines 2", "not JSON", "lines 3"),
+            *("not a JSON object", "lines 4", "blank", "lines 5", "surrogate", "lines 6"),
+        ),
     ),
     "columns that the files lack": (
         {"corpus": {"id": "id", "region": "reigon"}, "queries": {"text": "question", "cluster": "clusters"}},
