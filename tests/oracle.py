@@ -5,6 +5,7 @@ A study is a plain dictionary here (see test_differential.py); nothing of tiepoi
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections import defaultdict
@@ -215,12 +216,17 @@ class Oracle:
         ]
         return (math.fsum(values) / len(values) if values else None), len(values)
 
-    def unjudged_best(self, query: dict, view: str, grades: list, cutoff: int) -> tuple[list, list[int]]:
-        """Grades and R with every unjudged hit of the first k at the highest grade of the judgements that count."""
+    def unjudged_best(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
+        """The best over all choices of unjudged hits of the first k that get the highest grade of the judgements."""
         top = self.top[view]
-        new = [top if g is None and i < cutoff else g for i, g in enumerate(grades)]
-        added = sum(g is None for g in grades[:cutoff])
-        return new, [*self.relevant(query, view).values(), *[top] * added]
+        places = [i for i, g in enumerate(grades[:cutoff]) if g is None]
+        found = []
+        for chosen in itertools.chain.from_iterable(itertools.combinations(places, n) for n in range(len(places) + 1)):
+            new = [top if i in chosen else g for i, g in enumerate(grades)]
+            value = self.value(measure, new, [*self.relevant(query, view).values(), *[top] * len(chosen)])
+            if value is not None:
+                found.append(value)
+        return max(found, key=lambda value: value[0] / value[1], default=None)
 
 
 def vector_score(q: Sequence[float], d: Sequence[float], metric: str) -> float:

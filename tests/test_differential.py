@@ -264,7 +264,7 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
             value
             for q in queries
             if oracle.scored(q, view)
-            and (value := oracle.value(measure, *oracle.unjudged_best(q, view, plain[q["_id"]], cutoff))) is not None
+            and (value := oracle.unjudged_best(measure, q, view, plain[q["_id"]], cutoff)) is not None
         ]
         bottom = math.fsum(b for _, b in values)
         assert near(found.unjudged_best, math.fsum(t for t, _ in values) / bottom if bottom else None), (part, measure)

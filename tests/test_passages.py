@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample import hashing
-from test_search import GROUPS, REGIONS, contract, plain_score, queries_of
 
 import tiepoint as tp
+from sample import hashing
+from test_search import GROUPS, REGIONS, contract, plain_score, queries_of
 from tiepoint.core.corpus import Corpus
 from tiepoint.core.queries import Queries
 from tiepoint.core.regions import Regions

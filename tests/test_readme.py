@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from picture import BLOCK, README, printed, without_speed
 from sample import hashing, write_sample
-
 from tiepoint.embedders import installed_candidates
 
 

@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a mean moves over all orders of tied documents, and with every unjudged hit taken as relevant."""
+    """How far a mean moves over all orders of tied documents, and the most that unjudged hits could make of it."""
 
     tie_low: float | None
     tie_high: float | None

@@ -8,7 +8,9 @@ import unicodedata
 APART = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Scripts that write no spaces: each character of them is a word."""
 WORD = re.compile(f"[{APART}]|[^\\W{APART}]+")
-DEFINITION = "runs of letters, digits and underscores, under NFC and case folding; each kana or Han character is one word"
+DEFINITION = (
+    "runs of letters, digits and underscores, under NFC and case folding; each kana or Han character is one word"
+)
 
 
 def words(text: str) -> list[str]:

@@ -72,10 +72,15 @@ class GradedRun:
             best[i, :hits] = grades[np.lexsort((-gains, groups))][:hits]
         return replace(self, grade=worst), replace(self, grade=best)
 
-    def unjudged_as_best(self, cutoff: int) -> GradedRun:
-        """As if every unjudged hit within the cut-off had the highest grade of these judgements, and counted."""
+    def unjudged_as_best(self, cutoff: int, *, first: int | None = None) -> GradedRun:
+        """As if the first unjudged hits within the cut-off had the highest grade of these judgements, and counted.
+
+        first   how many of each ranking; None: all of them
+        """
         within = np.arange(self.depth) < cutoff
         unjudged = (self.grade == UNJUDGED) & within
+        if first is not None:
+            unjudged &= unjudged.cumsum(axis=1) <= first
         held = np.flatnonzero(self.relevant.sum(axis=0))
         top = max(int(held[-1]) if len(held) else 1, 1)
         relevant = self.relevant.copy()

@@ -57,6 +57,15 @@ def main(summary: Summary) -> Table:
     over = f" of the {decision.split} split" if decision.split else ""
     counts = ", ".join(f"{short[name]} {summary.denominators[name].scored}" for name in shown)
     note = f"Means over the scored queries{over} ({counts} in all splits)." if over else f"Scored queries: {counts}."
+    few = [
+        f"{short[name]} {summary.denominators[name].few_eligible} of {summary.denominators[name].queries}"
+        for name in shown
+        if summary.denominators[name].few_eligible
+    ]
+    if few:
+        note += (
+            f" At most {summary.k} documents are eligible, so that any model has recall 1: {', '.join(few)} queries."
+        )
     return Table("Result", (*head, "may lose", "dim", "docs/s", "state"), tuple(rows), note)
 
 

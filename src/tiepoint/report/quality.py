@@ -42,7 +42,8 @@ def decision(summary: Summary) -> Section:
         lines.append(f"The smallest gap at which these queries decide: {number(d.settle_gap)}.")
     rows = tuple((s.id, s.state, number(s.mean), number(s.may_lose_at_most)) for s in d.standings)
     head = ("candidate, cheapest first", "state", d.measure, "may lose at most")
-    return Section("Decision", (*lines, *d.warnings), (Table("Candidates before the rule", head, rows),))
+    note = "not tested: the walk, cheapest first, ended before it; open: neither in nor out of the gap can be shown."
+    return Section("Decision", (*lines, *d.warnings), (Table("Candidates before the rule", head, rows, note),))
 
 
 def slices(summary: Summary) -> Section:
@@ -88,7 +89,7 @@ def _beside(summary: Summary) -> Table:
         "",
         "lowest over ties",
         "highest over ties",
-        "all unjudged hits relevant",
+        "most by unjudged hits",
         f"{recall} over all readable gold",
     )
     return Table(f"What could move {measure}, and recall over all readable gold", head, tuple(rows))

@@ -9,6 +9,7 @@ from rich.text import Text
 from tiepoint.report.table import Section, Table
 
 WIDTH = 100
+NARROWEST = 80
 NAME_WIDTH = 24
 """A longer name is folded, never cut."""
 
@@ -23,7 +24,7 @@ def show(console: Console, *, notice: str | None, sentence: str, rule: str, tabl
         drawn.add_row(*(Text(cell) for cell in row))
     parts: list[Text | RichTable] = [Text(notice, style="yellow"), Text()] if notice else []
     parts += [drawn, Text(table.note, style="dim"), Text(), Text(sentence, style="bold"), Text(f"Rule: {rule}")]
-    console.print(Group(*parts), width=min(console.width, WIDTH), soft_wrap=False)
+    console.print(Group(*parts), width=_width(console), soft_wrap=False)
 
 
 def show_section(console: Console, section: Section) -> None:
@@ -38,4 +39,9 @@ def show_section(console: Console, section: Section) -> None:
                 drawn.add_row(*(Text(cell) for cell in row))
             parts += [Text(), Text(table.title, style="bold"), drawn]
             parts += [Text(table.note, style="dim")] if table.note else []
-    console.print(Group(*parts), width=min(console.width, WIDTH), soft_wrap=False)
+    console.print(Group(*parts), width=_width(console), soft_wrap=False)
+
+
+def _width(console: Console) -> int:
+    """The console's width, between the narrowest that holds every figure whole and the widest that reads well."""
+    return min(max(console.width, NARROWEST), WIDTH)

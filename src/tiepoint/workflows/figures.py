@@ -12,7 +12,7 @@ from tiepoint.core.result import ArmFigures, Bounds, Figure, Ties
 from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.measures import parse
-from tiepoint.measures.graded import GradedRun, ties_at
+from tiepoint.measures.graded import UNJUDGED, GradedRun, ties_at
 from tiepoint.measures.measure import Column, Measure
 from tiepoint.stats.interval import bca, exact_binomial
 from tiepoint.stats.resample import by_cluster, stream
@@ -28,7 +28,7 @@ class Measured:
 
     columns          measure name to Column, as ranked
     worst, best      over all orders of tied documents
-    unjudged_best    with every unjudged hit taken as relevant
+    unjudged_best    the most that unjudged hits could make of it, of the measures that can decide
     over_readable    the recall measures over all readable gold, what the filter removed included: also of queries that
                      the filter leaves without any, where recall is then 0
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
@@ -67,12 +67,30 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         columns={str(m): column(m, graded) for m in measures},
         worst={str(m): column(m, worst) for m in measures},
         best={str(m): column(m, best) for m in measures},
-        unjudged_best={str(m): column(m, graded.unjudged_as_best(m.cutoff)) for m in measures},
+        unjudged_best={str(m): _unjudged_best(m, graded, keep) for m in measures if m.kind.decides},
         over_readable={str(m): column(m, readable, answerable) for m in measures if m.name == "recall"}
         if view.name == FILTERED
         else {},
         judged=column(parse(f"Judged@{parse(study.rule.measure).cutoff}"), graded),
     )
+
+
+def _unjudged_best(measure: Measure, graded: GradedRun, among: NDArray[np.bool_]) -> Column:
+    """The largest value of each query that any of its unjudged hits could make by being relevant.
+
+    Each that is raises the ideal too, whichever it is, so the best choice of any number of them is the highest ranked.
+    """
+    best = measure(graded)
+    most = int((graded.grade[:, : measure.cutoff] == UNJUDGED).sum(axis=1).max(initial=0))
+    for first in range(1, most + 1):
+        other = measure(graded.unjudged_as_best(measure.cutoff, first=first))
+        better = other.defined & ~(best.values >= other.values)
+        best = Column(
+            np.where(better, other.top, best.top),
+            np.where(better, other.bottom, best.bottom),
+            best.defined | other.defined,
+        )
+    return Column(best.top, best.bottom, best.defined & among)
 
 
 def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dict[str, ArmFigures]:
