@@ -138,6 +138,7 @@ def test_a_report_names_and_counts_only_what_every_reader_may_read(tmp_path: Pat
         text = (folder / name).read_text(encoding="utf-8")
         assert not [d for d in (*closed, "gone") if f'"{d}"' in text or f" {d}" in text or f">{d}" in text], name
     assert result.summary.counts.documents == 24
+    assert all(facts["documents_cached"] is None for facts in result.conditions.throughput.values())
     for candidate in result.summary.candidates:
         assert candidate.bytes == 24 * candidate.bytes_per_item
 

@@ -237,6 +237,10 @@ def test_stdout_is_the_result_and_stderr_everything_else(tmp_path: Path) -> None
     assert table.err.startswith("Recorded in ")
     assert len(table.err.splitlines()) == 1
     assert "Recorded in" not in table.out
+    spoken = process("bench", folder, "--verbose")
+    assert spoken.out.splitlines()[0] == table.out.splitlines()[0]
+    assert "corpus.jsonl: JSON lines" in spoken.err
+    assert "SHA-256 of corpus" in spoken.err
     quiet = process("bench", folder, "--quiet")
     assert quiet.err == ""
     assert quiet.code == table.code

@@ -16,6 +16,7 @@ from tiepoint.encoding.progress import SILENT
 from tiepoint.errors import CannotRun
 from tiepoint.formats import result_json
 from tiepoint.report.dry_run import section
+from tiepoint.report.sections import conditions_of, notes
 from tiepoint.report.terminal import show_section
 from tiepoint.workflows.bench import bench as run_bench
 from tiepoint.workflows.dry_run import dry_run
@@ -40,6 +41,9 @@ def bench(
         bool, typer.Option("--dry-run", help="Say what would be encoded, how long and at what price; write nothing.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing on stderr but errors.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say on stderr what was read, re-used, left out and not executed.")
+    ] = False,
 ) -> None:
     """Benchmark the study's candidates, decide by its rule, and record the result under results/.
 
@@ -48,7 +52,7 @@ def bench(
 
     Example: tiepoint bench county-archive
     """
-    notes = Console(stderr=True, soft_wrap=True, highlight=False, quiet=quiet)
+    aside = Console(stderr=True, soft_wrap=True, highlight=False, quiet=quiet)
     loaded = load_study(study)
     if dry:
         _dry(dry_run(loaded, only=candidate, fresh=fresh), as_json=as_json)
@@ -59,7 +63,10 @@ def bench(
         typer.echo(result_json.dump(result.summary).decode(), nl=False)
     else:
         print_verdict(result.summary)
-    notes.print(f"Recorded in {folder}", markup=False)
+    if verbose:
+        for line in (*notes(result.summary), *conditions_of(result.conditions)):
+            aside.print(line, markup=False)
+    aside.print(f"Recorded in {folder}", markup=False)
     raise typer.Exit(exit_code(result))
 
 

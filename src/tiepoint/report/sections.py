@@ -141,7 +141,7 @@ def _tie(arm: ArmFigures, name: str) -> str:
 
 def notes(summary: Summary) -> tuple[str, ...]:
     """Everything that was left out, missing or read in a certain form."""
-    lines = [f"Report {summary.bounded}.", *summary.notes]
+    lines = [f"This report is {summary.bounded}.", *summary.notes]
     if summary.not_judged:
         lines.append(f"not judged, so never scored: {', '.join(summary.not_judged)}")
     for c in summary.candidates:
@@ -162,9 +162,16 @@ def conditions_of(conditions: Conditions) -> tuple[str, ...]:
         "seeds: " + _pairs(conditions.seeds),
         "order of encoding: " + ", ".join(conditions.encoded),
     ]
+    lines += [f"throughput of {name}: {_throughput(facts)}" for name, facts in conditions.throughput.items()]
     lines += [f"SHA-256 of {name}: {value}" for name, value in conditions.hashes.items()]
     lines += [f"signature of {name}: {value}" for name, value in conditions.signatures.items()]
     return tuple(lines)
+
+
+def _throughput(facts: Mapping[str, str | int | float | None]) -> str:
+    """`encoded_on 2026-05-01 ..., threads 0`: what is known of when and where a candidate's figures were measured."""
+    known = {name: value for name, value in facts.items() if value is not None}
+    return _pairs(known) or "not measured here"
 
 
 def _pairs(values: Mapping[str, object]) -> str:

@@ -229,4 +229,6 @@ def bounded(study: Study) -> str:
     if study.readers:
         groups = " and ".join(study.readers)
         return f"for readers in {groups}: only documents that every one of these groups may read are named or counted"
-    return "readers not named: aggregates only, no document is named or counted, groups of under 5 queries are hidden"
+    return (
+        "without named readers: aggregates only, no document is named or counted, groups of under 5 queries are hidden"
+    )

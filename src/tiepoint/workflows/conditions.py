@@ -82,7 +82,7 @@ def conditions(
         seeds={"study": study.seed},
         resamples={"interval": interval.RESAMPLES, "decision": paired.RESAMPLES},
         encoded=tuple(order),
-        throughput={name: _throughput(made) for name, made in encoded.items() if made is not None},
+        throughput={name: _throughput(study, made) for name, made in encoded.items() if made is not None},
         definitions=definitions(study),
         not_executed=_not_executed(study, summary),
     )
@@ -97,14 +97,17 @@ def processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _throughput(made: Encoded) -> dict[str, str | int | float | None]:
+def _throughput(study: Study, made: Encoded) -> dict[str, str | int | float | None]:
+    """When and where a candidate's figures were measured. How many documents came from the cache counts all documents, so
+    only a public study says it.
+    """
     timing = made.timing
     return {
         "encoded_on": timing.encoded_on,
         "documents_per_s": timing.documents_per_s,
         "threads": timing.threads,
         "processor": timing.processor,
-        "documents_cached": timing.documents_cached,
+        "documents_cached": timing.documents_cached if study.corpus.public else None,
         "queries_cached": timing.queries_cached,
     }
 
