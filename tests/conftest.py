@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("recorded", "studies")  # helpers that assert do so under python -O too
 SHARED = Path(os.environ.get("TIEPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
