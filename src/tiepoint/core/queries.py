@@ -24,6 +24,7 @@ class Queries:
     split       "dev" or "test", None where the study names no split for it
     cluster     queries made from one seed question share one name and are resampled together; alone: its own id
     provenance  one of PROVENANCES
+    exclude     the document that a query was made from: never an answer to it, in no slice; empty: the study names none
     """
 
     ids: tuple[str, ...]
@@ -36,6 +37,7 @@ class Queries:
     split: tuple[str | None, ...]
     cluster: tuple[str, ...]
     provenance: tuple[str, ...]
+    exclude: tuple[str | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)

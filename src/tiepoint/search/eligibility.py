@@ -14,6 +14,7 @@ from tiepoint.core.regions import Regions
 from tiepoint.filters import Filter
 from tiepoint.filters.readable import ReadableBy
 from tiepoint.filters.region import InRegion
+from tiepoint.filters.without import Without
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,14 +32,16 @@ class Eligibility:
 
     @classmethod
     def of(cls, corpus: Corpus, queries: Queries, regions: Regions, *, filtered: bool) -> Eligibility:
-        """Permissions for every query; with filtered, also the region filter of those that have one."""
+        """Permissions and the document to leave out for every query; with filtered, also the region filter of those with one."""
         entry: dict[Admission, int] = {}
         group = np.empty(len(queries), dtype=np.int64)
         for i in range(len(queries)):
             # Under public, groups are not consulted: one entry serves everybody.
             permission = ReadableBy(frozenset() if corpus.public else queries.groups[i])
             narrowed = filtered and bool(queries.regions[i])
-            filters = (InRegion(regions.under(queries.regions[i])),) if narrowed else ()
+            filters: tuple[Filter, ...] = (InRegion(regions.under(queries.regions[i])),) if narrowed else ()
+            if queries.exclude and (source := queries.exclude[i]) is not None:
+                filters = (*filters, Without(source))
             group[i] = entry.setdefault(Admission(permission, filters), len(entry))
         return cls(corpus, tuple(entry), group)
 

@@ -128,14 +128,14 @@ def _copied(check: Check) -> Iterator[str]:
     if near.long.count:
         yield (
             f"{near.long.count:,} queries share {RUN} words in a row with a document ({some(near.long)}): matching words is "
-            "rewarded"
+            "rewarded, unless exclude under [queries] names each one's source"
         )
     if near.whole.count:
         yield f"{near.whole.count:,} short queries stand word for word in a document ({some(near.whole)})"
     if check.alike.count:
         yield (
             f"{check.alike.count:,} query ids are document ids too ({some(check.alike)}): they are taken as unrelated, and no "
-            "document is dropped from the ranking of its namesake"
+            "document is dropped from the ranking of its namesake, unless exclude under [queries] names it"
         )
 
 

@@ -190,6 +190,7 @@ def _query_columns(file: StudyFile) -> Iterator[Wanted]:
         ("no_answer", queries.no_answer),
         ("split", queries.split),
         ("cluster", queries.cluster),
+        ("exclude", queries.exclude),
     ):
         if optional is not None:
             yield Wanted(key, optional)

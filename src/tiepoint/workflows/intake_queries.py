@@ -31,6 +31,7 @@ class Asking:
     no_answer: NDArray[np.bool_]
     split: Sequence[str | None]
     cluster: Sequence[str | None]
+    exclude: Sequence[str | None] | None
     provenance: Sequence[str]
 
     def queries(self, regions: Regions) -> Queries:
@@ -48,6 +49,7 @@ class Asking:
             split=tuple(self.split[i] for i in order),
             cluster=tuple(self.cluster[i] or self.sheet.ids[i] for i in order),
             provenance=tuple(self.provenance[i] for i in order),
+            exclude=() if self.exclude is None else tuple(self.exclude[i] for i in order),
         )
 
 
@@ -72,6 +74,7 @@ def take_queries(file: StudyFile, rows: Rows, problems: Problems) -> Asking:
         no_answer=sheet.flags(table.no_answer) if table.no_answer else np.zeros(len(sheet), dtype=bool),
         split=_split(sheet, table.split) if table.split else nothing,
         cluster=sheet.texts(table.cluster) if table.cluster else nothing,
+        exclude=sheet.texts(table.exclude) if table.exclude else None,
         provenance=_provenance(file, sheet, table),
     )
 

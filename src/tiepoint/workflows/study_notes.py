@@ -34,12 +34,22 @@ def study_notes(file: StudyFile, intake: Intake, contents: Contents, rule: Rule)
         yield f"{len(integers):,} queries have an integer id, read as its decimal text"
     if garbled := sum(GARBLED.search(text) is not None for text in contents.queries.texts):
         yield f"{garbled:,} queries look garbled (UTF-8 read in another encoding)"
+    yield from _left_out(contents)
     if intake.qrels is not None:
         yield intake.qrels.form
     yield from _qrels_notes(contents)
     if intake.regions is not None:
         yield intake.regions.sentence
     yield from _measure_notes(file, rule)
+
+
+def _left_out(contents: Contents) -> Iterator[str]:
+    named = [i for i, source in zip(contents.queries.ids, contents.queries.exclude, strict=False) if source is not None]
+    if named:
+        yield f"{len(named):,} queries leave out the document that they were made from, in every slice: {some(named)}"
+        units = set(contents.corpus.units.ids)
+        if lost := sum(source is not None and source not in units for source in contents.queries.exclude):
+            yield f"{lost:,} of them name a document that the corpus lacks"
 
 
 def _qrels_notes(contents: Contents) -> Iterator[str]:

@@ -124,6 +124,7 @@ class QueriesTable(_Table):
     no_answer: Text | None = None
     split: Text | None = None
     cluster: Text | None = None
+    exclude: Text | None = None
     provenance: Text = "unknown"
 
 

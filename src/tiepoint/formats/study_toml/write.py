@@ -41,6 +41,7 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "no_answer": "true: has no answer; counted, never scored",
         "split": '"dev" or "test"; the decision is made on "test"',
         "cluster": "questions made from one seed question are resampled together",
+        "exclude": "the id of the document that a question was copied or made from: never an answer to it",
         "provenance": "a column, or one class for all: traffic, blind_author, document_author, chooser, synthetic, unknown",
     },
     "qrels": {
