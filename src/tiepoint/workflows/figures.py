@@ -32,6 +32,7 @@ class Measured:
     over_readable    the recall measures over all readable gold, what the filter removed included: also of queries that
                      the filter leaves without any, where recall is then 0
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
+    grade            (queries, depth) the grade of each hit, see GradedRun
     """
 
     run: Run
@@ -41,6 +42,7 @@ class Measured:
     unjudged_best: Mapping[str, Column]
     over_readable: Mapping[str, Column]
     judged: Column
+    grade: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +74,7 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         if view.name == FILTERED
         else {},
         judged=column(parse(f"Judged@{parse(study.rule.measure).cutoff}"), graded),
+        grade=graded.grade,
     )
 
 

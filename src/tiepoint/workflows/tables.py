@@ -9,7 +9,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tiepoint.core.study import Study
-from tiepoint.measures.graded import GradedRun
 from tiepoint.workflows.figures import ArmRun
 from tiepoint.workflows.slices import Slice
 
@@ -95,12 +94,13 @@ def rankings_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice])
     tables = []
     for arm in arms:
         for part in parts:
-            run = arm.views[part.view.name].run
+            measured = arm.views[part.view.name]
+            run = measured.run
             chosen = run.document[part.queries]
             query, place = np.nonzero(chosen >= 0)
             row = chosen[query, place]
             position = part.queries[query]
-            grade = GradedRun.of(run, study.qrels, part.view.counted).grade[position, place]
+            grade = measured.grade[position, place]
             tables.append(
                 pa.table(
                     {
