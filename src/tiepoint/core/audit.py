@@ -1,0 +1,374 @@
+"""The result of an audit, as audit.json holds it: what a move from a source to a target space changes.
+
+Counts and ids in it are of what the readers may see (`Offenders.of` in workflows/); the owner's tables name everything.
+None means that it could not be measured, and `not_executed` says why; it is never 0 and never a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pyarrow as pa
+
+AUDIT_VERSION = 1
+Outcome = Literal["pass", "fail", "undecided", "not executed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offenders:
+    """How many there are, and the first of their ids in id order."""
+
+    count: int = 0
+    first: tuple[str, ...] = ()
+
+
+NONE = Offenders()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDifference:
+    """One field of the two contracts that differs; None: not stated there."""
+
+    field: str
+    source: str | None
+    target: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contracts:
+    """Both contracts. comparable: their signatures are equal, so that vectors of one may be compared with the other's."""
+
+    source_signature: str
+    target_signature: str
+    comparable: bool
+    differences: tuple[FieldDifference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What one side holds.
+
+    rows                 rows of the space, tombstones included; documents and queries: live items of each role
+    duplicates           ids that stand in more than one live row of one role
+    tombstones           items marked as deleted
+    returned             deleted items that also have a live row
+    watermark            the greatest version of a tombstone; None: there is none, or versions are not known
+    wanted, encoded, cached, failed   the ledger of the encoding; None: nobody said
+    closed               wanted = encoded + cached + failed, and live rows = encoded + cached; None: the ledger is not whole
+    bytes                live vectors times dimension times bytes per value
+    """
+
+    rows: int
+    documents: int
+    queries: int
+    duplicates: Offenders
+    tombstones: Offenders
+    returned: Offenders
+    watermark: str | None
+    wanted: int | None
+    encoded: int | None
+    cached: int | None
+    failed: int | None
+    closed: bool | None
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """Ids both ways, from the rows themselves; an equal count proves nothing."""
+
+    source: Holding
+    target: Holding
+    only_source: Offenders
+    only_target: Offenders
+    shared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanonField:
+    """One field over all shared ids: role, content_hash, acl, source_revision, version.
+
+    compared    ids where both sides state it; unknown: ids where either does not
+    """
+
+    field: str
+    compared: int
+    unknown: int
+    mismatches: Offenders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canon:
+    """Whether the two sides hold the same things. match: equal wherever both sides state a field.
+
+    A field that is unknown throughout stands with compared 0, and not_executed of the audit says so.
+    """
+
+    fields: tuple[CanonField, ...]
+    match: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorCheck:
+    """One side's vectors against its contract, every row.
+
+    shape, dtype       a sentence where they are not the contract's; None: they are
+    not_finite, zero, off_norm   ids of live rows
+    norm_min, norm_median, norm_max   None where no norm is a number
+    shared_vector      items whose vector another item of another text has too
+    split_text         items of one text and role that have several vectors (further apart than rounding)
+    texts_known        False: content hashes are not known, so that the last two are None
+    constant           dimensions with one value in every row
+    collapsed          dimensions whose spread is under a millionth of the largest one's, constant ones included
+    """
+
+    shape: str | None
+    dtype: str | None
+    not_finite: Offenders
+    zero: Offenders
+    off_norm: Offenders
+    norm_min: float | None
+    norm_median: float | None
+    norm_max: float | None
+    shared_vector: Offenders | None
+    split_text: Offenders | None
+    texts_known: bool
+    constant: tuple[int, ...]
+    collapsed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum:
+    """A part of the rows that was sampled by itself. elsewhere: sampled rows that are not in the declared space."""
+
+    name: str
+    rows: int
+    sampled: int
+    elsewhere: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """A random sample, embedded again by the contract's embedder: a label is a claim.
+
+    sampled, elsewhere   rows compared, and rows whose vector is not the one that the embedder makes
+    share, low, high     of rows not in the declared space, with the exact binomial interval at level; None: not executed
+    agreement            the cosine under which a vector counts as another's
+    reason               why it was not executed; None: it was
+    """
+
+    sampled: int = 0
+    elsewhere: int = 0
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    agreement: float | None = None
+    strata: tuple[Stratum, ...] = ()
+    offenders: Offenders = NONE
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """One measure on one group of queries, paired: target less source.
+
+    subgroup       None: every query of the slice
+    n, clusters    queries that both score, and independent ones among them
+    low, high      two-sided interval of the difference; None: it cannot be told
+    worst          the lower one-sided bound of the difference at the confidence, with the imagined worst query
+    p, p_holm      two-sided randomisation test, alone and after Holm over the family that is tested; None: not tested
+    wins, losses, ties   queries that the target ranks better, worse, alike
+    enough         False: too few queries to decide anything on this group
+    """
+
+    measure: str
+    slice: str
+    subgroup: str | None
+    n: int
+    clusters: int
+    source: float | None
+    target: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    worst: float | None
+    p: float | None
+    p_holm: float | None
+    wins: int
+    losses: int
+    ties: int
+    enough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One hit as the readers may see it. document None: they may not. grade None: unjudged."""
+
+    rank: int
+    document: str | None
+    score: float
+    grade: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A query that the move changed most for the worse, with both rankings."""
+
+    query: str
+    measure: str
+    source: float
+    target: float
+    source_hits: tuple[Ranked, ...]
+    target_hits: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """Each query encoded by its own space, exact search in both.
+
+    tests        how many hypotheses were tested, over which Holm's correction runs
+    level        of the intervals
+    lost         the queries that lost most of the gates' measure, worst first
+    missing      queries that either side has no vector for: misses there
+    """
+
+    deltas: tuple[Delta, ...]
+    tests: int
+    level: float
+    lost: tuple[Lost, ...]
+    source_missing: int
+    target_missing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How alike the two sides rank, on one slice.
+
+    k                  of the top k that is compared
+    undefined          queries whose two rankings are both empty: no agreement, in no mean
+    jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries
+    entered, left      (query, document) pairs in the target's top k alone, in the source's alone
+    entered_judged, left_judged   of those, the judged ones
+    source_judged, target_judged  Judged@k
+    measure, difference_worst, difference_best   the difference of the gates' measure (target less source) with the
+                       target's unjudged hits as not relevant and the source's as relevant, and the reverse; None: not computed
+    """
+
+    slice: str
+    k: int
+    queries: int
+    undefined: int
+    jaccard: float | None
+    overlap: float | None
+    persistence: float
+    entered: int
+    left: int
+    entered_judged: int
+    left_judged: int
+    source_judged: float | None
+    target_judged: float | None
+    measure: str
+    difference_worst: float | None
+    difference_best: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessTest:
+    """One permission test on one side: how many rankings or pairs were looked at, and what broke it."""
+
+    name: str
+    side: Literal["source", "target"]
+    looked_at: int
+    broken: Offenders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The same permission tests on both sides."""
+
+    tests: tuple[AccessTest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """One gate: what it found, against what was written before the run.
+
+    mechanical   True: it looks at what the spaces hold, not at how well they rank
+    evidence     one or two sentences with the figures
+    threshold    what was asked, in words
+    """
+
+    name: str
+    outcome: Outcome
+    mechanical: bool
+    evidence: str
+    threshold: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideName:
+    """One of the two spaces: its name, and its contract."""
+
+    name: str
+    contract: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSummary:
+    """audit.json. Reports are made from it and from rows/ alone.
+
+    study               None: an audit of two files without a study
+    bounded             who it is for, in one sentence
+    outcome             of all gates: fail when one fails, else undecided when one is, else not executed when one is, else pass
+    mechanical_outcome  of the mechanical gates alone
+    quality_decision_required   always True: gates that pass authorise no release, a person does
+    not_executed        section to the reason
+    """
+
+    schema_version: int
+    study: str | None
+    notice: str | None
+    bounded: str
+    k: int
+    seed: int
+    source: SideName
+    target: SideName
+    contracts: Contracts
+    inventory: Inventory
+    canon: Canon
+    source_vectors: VectorCheck
+    target_vectors: VectorCheck
+    source_provenance: Provenance
+    target_provenance: Provenance
+    quality: Quality | None
+    agreement: tuple[Agreement, ...]
+    access: Access | None
+    gates: tuple[GateResult, ...]
+    outcome: Outcome
+    mechanical_outcome: Outcome
+    quality_decision_required: Literal[True] = True
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    not_executed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Audit:
+    """What audit returns.
+
+    summary     audit.json
+    findings    section, side (source, target, null: both), kind, role, id, field, source, target: every offender of the
+                mechanical sections, none left out
+    per_query   slice, query, measure, source, target, difference
+    agreement   slice, query, jaccard, overlap (null: undefined), entered, left, entered_judged, left_judged
+    rankings    side, slice, query, rank, document, score, grade, shown
+    The tables are the owner's: they name every id.
+    """
+
+    summary: AuditSummary
+    findings: pa.Table
+    per_query: pa.Table
+    agreement: pa.Table
+    rankings: pa.Table
