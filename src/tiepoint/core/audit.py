@@ -179,6 +179,7 @@ class Delta:
     n, clusters    queries that both score, and independent ones among them
     low, high      two-sided interval of the difference; None: it cannot be told
     worst          the lower one-sided bound of the difference at the confidence, with the imagined worst query
+    target_low, target_high   bounds of the target's own mean; None: they cannot be told
     p, p_holm      two-sided randomisation test, alone and after Holm over the family that is tested; None: not tested
     wins, losses, ties   queries that the target ranks better, worse, alike
     enough         False: too few queries to decide anything on this group
@@ -201,6 +202,8 @@ class Delta:
     losses: int
     ties: int
     enough: bool
+    target_low: float | None = None
+    target_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SUBGROUP = "subgroup:"
+"""Before a subgroup's name among the critical queries."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gates:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.corpus import Corpus
+from tiepoint.core.gates import Gates
 from tiepoint.core.qrels import Qrels
 from tiepoint.core.queries import Queries
 from tiepoint.core.regions import Regions
@@ -54,6 +55,7 @@ class Study:
     tie_tolerance   scores within it count as tied
     readers         groups that will read the report; None: not said, so under an acl only aggregates are shown
     threads         0: all
+    gates           what a move between two of its spaces must hold
     hashes          SHA-256 of study.toml, corpus, queries, qrels, regions files, by those names
     notes           what was read, in which form, repeats, stray judgements: lines for the report, without document ids
     """
@@ -68,6 +70,7 @@ class Study:
     qrels: Qrels
     regions: Regions
     rule: Rule = field(default_factory=Rule)
+    gates: Gates = field(default_factory=Gates)
     candidates: tuple[Candidate, ...] = ()
     readers: tuple[str, ...] | None = None
     threads: int = 0

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tiepoint.core.gates import SUBGROUP, Gates
 from tiepoint.core.qrels import Qrels
 from tiepoint.core.queries import Queries
 from tiepoint.core.study import Rule
-from tiepoint.errors import InputError, Problems
+from tiepoint.errors import InputError, Problems, did_you_mean, some
 from tiepoint.formats.study_toml import DEEPEST, StudyFile
 from tiepoint.measures import parse
 
 
-def take_measures(file: StudyFile, rule: Rule, problems: Problems) -> tuple[str, ...]:
-    """The study's measures as they print, each once, the rule's own last where the study does not name it."""
+def take_measures(file: StudyFile, rule: Rule, gates: Gates, problems: Problems) -> tuple[str, ...]:
+    """The study's measures as they print, each once; the rule's own and that of the gates last where the study lacks them."""
     study = file.spec.study
     named = study.measures or [f"{name}@{study.k}" for name in ("recall", "RR", "nDCG")]
     parsed = [_parsed(file, name, ("study", "measures"), problems) for name in named]
-    return tuple(dict.fromkeys(name for name in [*parsed, rule.measure] if name))
+    return tuple(dict.fromkeys(name for name in [*parsed, rule.measure, gates.measure] if name))
 
 
 def take_rule(file: StudyFile, problems: Problems) -> Rule:
@@ -31,6 +32,25 @@ def take_rule(file: StudyFile, problems: Problems) -> Rule:
         confidence=decision.confidence,
         prefer=tuple(decision.prefer),
     )
+
+
+def take_gates(file: StudyFile, problems: Problems) -> Gates:
+    """What a move must hold, as written; the measure as it prints, None where the rule's stands in."""
+    said = file.spec.gates
+    named = said.measure and _parsed(file, said.measure, ("gates", "measure"), problems)
+    return Gates(**(said.model_dump() | {"measure": named or None, "critical": tuple(said.critical)}))
+
+
+def check_critical(file: StudyFile, queries: Queries, problems: Problems) -> None:
+    """Note every critical query and subgroup that the study does not have."""
+    subgroups = {name for names in queries.subgroups for name in names}
+    known = {*queries.ids, *(f"{SUBGROUP}{name}" for name in subgroups)}
+    if unknown := [name for name in file.spec.gates.critical if name not in known]:
+        problems.add(
+            f"{len(unknown):,} critical queries are not in the study: {some(unknown)}",
+            where=file.where("gates", "critical"),
+            fix=did_you_mean(unknown[0], known) or 'name ids of queries, or "subgroup:name"',
+        )
 
 
 def _parsed(file: StudyFile, name: str, key: tuple[str, str], problems: Problems) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tiepoint.core.candidate import Candidate
@@ -11,7 +12,7 @@ from tiepoint.errors import InputError, Problems
 from tiepoint.formats.study_toml import CandidateTable, StudyFile, read_study_toml
 from tiepoint.workflows.contents import Contents, take_contents
 from tiepoint.workflows.intake import Intake, take_in
-from tiepoint.workflows.intake_rule import take_measures, take_rule
+from tiepoint.workflows.intake_rule import check_critical, take_gates, take_measures, take_rule
 from tiepoint.workflows.study_notes import study_notes
 
 
@@ -29,21 +30,24 @@ def load_study(folder: str | Path) -> Study:
     problems = Problems(list(file.problems))
     intake = take_in(file, problems)
     rule = take_rule(file, problems)
-    measures = take_measures(file, rule, problems)
+    gates = take_gates(file, problems)
+    measures = take_measures(file, rule, gates, problems)
     if file.problems:  # what the columns mean is not sure, so their contents are not judged
         problems.raise_if_any()
     contents = take_contents(file, intake, rule, problems)
-    return _study(file, intake, contents, rule, measures)
+    check_critical(file, contents.queries, problems)
+    problems.raise_if_any()
+    return replace(_study(file, intake, contents, rule), gates=gates, measures=measures)
 
 
-def _study(file: StudyFile, intake: Intake, contents: Contents, rule: Rule, measures: tuple[str, ...]) -> Study:
+def _study(file: StudyFile, intake: Intake, contents: Contents, rule: Rule) -> Study:
     spec = file.spec
     readers = None if spec.report.readers is None else tuple(spec.report.readers)
     return Study(
         folder=file.path.parent,
         name=spec.study.name or file.path.parent.resolve().name,
         k=spec.study.k,
-        measures=measures,
+        measures=(),
         seed=spec.study.seed,
         corpus=contents.corpus,
         queries=contents.queries,

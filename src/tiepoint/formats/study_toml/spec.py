@@ -225,6 +225,24 @@ class DecisionTable(_Table):
     ]
 
 
+Loss = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
+
+
+class GatesTable(_Table):
+    """[gates]: what a move between two spaces must hold, written before the audit (core/gates.py)."""
+
+    measure: Text | None = None
+    slice: Literal["unfiltered", "filtered", "rare"] | None = None
+    loss: Loss | None = None
+    confidence: Annotated[float, Field(gt=0.5, lt=1, allow_inf_nan=False)] = 0.95
+    least_mean: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    subgroup_loss: Loss | None = None
+    subgroup_queries: Annotated[int, Field(ge=2)] = 10
+    critical: list[Text] = []
+    elsewhere: Loss = 0.02
+    sample: Annotated[int, Field(ge=1)] = 300
+
+
 class StudySpec(_Table):
     """All of study.toml."""
 
@@ -238,3 +256,4 @@ class StudySpec(_Table):
     run: RunTable = RunTable()
     candidate: list[CandidateTable] = []
     decision: DecisionTable = DecisionTable()
+    gates: GatesTable = GatesTable()

@@ -61,12 +61,29 @@ COMMENTS: Mapping[str, Mapping[str, str]] = {
         "confidence": 'of the verdict; or "point": the best guess decides',
         "prefer": "cost, the first key first: also bytes, rebuild_s, price, -queries_per_s",
     },
+    "gates": {
+        "measure": "what a move between two spaces is judged by; not said: the decision's, and so its slice",
+        "slice": "unfiltered, filtered, rare",
+        "loss": "how much of its mean the target space may lose; not said: the decision's gap",
+        "confidence": "of every bound",
+        "least_mean": "the target's mean must lie at or above it",
+        "subgroup_loss": "how much each subgroup may lose; not said: as loss",
+        "subgroup_queries": "fewer independent questions are too few to decide on a subgroup",
+        "critical": 'questions that must not fall: ids, or "subgroup:name"',
+        "elsewhere": "the share of rows that may lie outside the space that their label names",
+        "sample": "rows that are embedded again to see that, each side",
+    },
 }
 EXAMPLES: Mapping[str, object] = {
     "acl": "groups",
     "rare": "has_rare_name",
     "list_separator": ";",
     "readers": ["planning"],
+    "measure": "nDCG@10",
+    "slice": "filtered",
+    "loss": 0.02,
+    "least_mean": 0.5,
+    "subgroup_loss": 0.05,
 }
 """What an unsaid key is shown with, where its own name is not a good example."""
 
