@@ -329,6 +329,7 @@ class AuditSummary:
     mechanical_outcome  of the mechanical gates alone
     quality_decision_required   always True: gates that pass authorise no release, a person does
     not_executed        section to the reason
+    conditions          when, with which versions and on which machine; hashes of the study's files
     """
 
     schema_version: int
@@ -355,6 +356,7 @@ class AuditSummary:
     quality_decision_required: Literal[True] = True
     definitions: Mapping[str, str] = field(default_factory=dict)
     not_executed: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

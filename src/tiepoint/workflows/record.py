@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import tempfile
-import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tiepoint.core.audit import Audit
 from tiepoint.core.result import Conditions, Result, Summary
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json, trec
@@ -18,33 +15,22 @@ from tiepoint.report.html import html
 from tiepoint.report.markdown import markdown
 from tiepoint.report.page import page
 from tiepoint.workflows.conditions import TREC_RUNS
+from tiepoint.workflows.folders import name_of, written_beside
+from tiepoint.workflows.record_audit import record_audit
 from tiepoint.workflows.snapshot import DOCUMENTS, WORDS
 from tiepoint.workflows.tables import GOLD, PER_QUERY, QUERIES, RANKINGS
 
 TABLES = ("per_query", "rankings", "gold", "queries", "documents", "words")
-BESIDE = ".writing-"
-LEFT_OVER_S = 3600
-"""A folder written beside that is older was left by a run that was killed."""
 
 
-def record(result: Result, folder: str | Path) -> Path:
-    """Write a result under a folder of results, as `<UTC time>-<hash>/`.
+def record(result: Result | Audit, folder: str | Path) -> Path:
+    """Write a result, or an audit, under a folder of results, as `<UTC time>-<hash>/`.
 
     returns   the new folder. It appears whole or not at all; results that are there are never touched
     """
-    results = Path(folder)
-    results.mkdir(parents=True, exist_ok=True)
-    _sweep(results)
-    beside = Path(tempfile.mkdtemp(prefix=BESIDE, dir=results))
-    try:
-        name = _write(result, beside)
-        beside.chmod(0o755)
-        target = _free(results / name)
-        beside.rename(target)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    return target
+    if isinstance(result, Audit):
+        return record_audit(result, folder)
+    return written_beside(Path(folder), lambda beside: _write(result, beside))
 
 
 def load_result(folder: str | Path) -> Result:
@@ -83,8 +69,7 @@ def _write(result: Result, beside: Path) -> str:
         pq.write_table(getattr(result, name), rows / f"{name}.parquet", compression="zstd")
     if TREC_RUNS not in result.conditions.not_executed:
         _write_runs(result, rows)
-    moment = result.conditions.created.replace("-", "").replace(":", "").replace("+0000", "Z")
-    return f"{moment}-{hashlib.sha256(summary).hexdigest()[:8]}"
+    return name_of(result.conditions.created, summary)
 
 
 def _write_runs(result: Result, rows: Path) -> None:
@@ -94,22 +79,6 @@ def _write_runs(result: Result, rows: Path) -> None:
             if result.summary.denominators[name].queries:
                 with (rows / f"run-{arm}-{name}.trec").open("w", encoding="utf-8", newline="\n") as file:
                     file.writelines(trec.run_lines(result.rankings, arm, name))
-
-
-def _free(target: Path) -> Path:
-    """The target, or the first of target-2, target-3, ... that does not exist."""
-    number, free = 1, target
-    while free.exists():
-        number += 1
-        free = target.with_name(f"{target.name}-{number}")
-    return free
-
-
-def _sweep(results: Path) -> None:
-    """Remove what runs that were killed left beside the results."""
-    for left in results.glob(f"{BESIDE}*"):
-        if time.time() - left.stat().st_mtime > LEFT_OVER_S:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _read(path: Path, schema: pa.Schema) -> pa.Table:

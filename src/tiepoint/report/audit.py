@@ -1,0 +1,256 @@
+"""An audit as one page: the gates with their evidence, then what each section found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiepoint.core.audit import (
+    AuditSummary,
+    Delta,
+    GateResult,
+    Holding,
+    Lost,
+    Offenders,
+    Outcome,
+    Provenance,
+    Ranked,
+    VectorCheck,
+)
+from tiepoint.errors import some
+from tiepoint.report.table import IN_WORDS, NONE, TOO_FEW, Page, Section, Table, number
+
+QUALITY_DECISION = "A quality decision is required: gates that pass authorise no release, a person does."
+SAID: dict[Outcome, str] = {
+    "pass": "Every gate that was asked for holds",
+    "fail": "At least one gate fails",
+    "undecided": "No gate fails, and not every one can be decided",
+    "not executed": "No gate fails, and not every one could be executed",
+}
+NOT_SHOWN = "(not for these readers)"
+SIDES = ("source", "target")
+
+
+def audit_page(found: AuditSummary) -> Page:
+    """The whole report of an audit."""
+    names = f"{found.source.name} to {found.target.name}"
+    every = (
+        Section("Contracts", _contract_lines(found), (_contracts(found),)),
+        Section("Inventory", (), (_inventory(found),)),
+        Section("Canon", (), (_canon(found),)),
+        Section("Vectors", (), (_vectors(found),)),
+        Section("Provenance", (), (_provenance(found),)),
+        *_quality(found),
+        Section("Agreement of the rankings", (), (_agreement(found),)),
+        Section("Access", (), (_access(found),)),
+        Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
+        Section("Definitions", tuple(f"{name}: {text}" for name, text in found.definitions.items())),
+        Section(
+            "Conditions",
+            (f"This report is {found.bounded}.", *(f"{name}: {value}" for name, value in found.conditions.items())),
+        ),
+    )
+    kept = tuple(s for s in every if s.lines or any(t.rows for t in s.tables))
+    return Page(f"Moving from {names}", found.notice, sentence(found), gate_table(found), kept)
+
+
+def sentence(found: AuditSummary) -> str:
+    """What the gates say, and that a person decides."""
+    gates = found.gates
+    named = {o: [g.name for g in gates if g.outcome == o] for o in ("fail", "undecided", "not executed")}
+    said = "; ".join(f"{outcome}: {', '.join(names)}" for outcome, names in named.items() if names)
+    mechanical = {"pass": "hold", "fail": "fail"}.get(found.mechanical_outcome, found.mechanical_outcome)
+    return (
+        f"{SAID[found.outcome]}{f' ({said})' if said else ''}. The mechanical gates: {mechanical}. {QUALITY_DECISION}"
+    )
+
+
+def gate_table(found: AuditSummary) -> Table:
+    """One row a gate."""
+    rows = tuple((g.name, _kind(g), g.outcome, g.evidence, g.threshold) for g in found.gates)
+    return Table("Gates", ("", "kind", "outcome", "evidence", "asked for"), rows)
+
+
+def _kind(gate: GateResult) -> str:
+    return "mechanical" if gate.mechanical else "quality"
+
+
+def _contract_lines(found: AuditSummary) -> tuple[str, ...]:
+    same = found.contracts.comparable
+    return (
+        "The signatures are equal: vectors of one side may be compared with the other's."
+        if same
+        else "The signatures differ: these are two spaces, and no vector of one may be compared with one of the other.",
+        f"source {found.source.name}: {found.contracts.source_signature}",
+        f"target {found.target.name}: {found.contracts.target_signature}",
+    )
+
+
+def _contracts(found: AuditSummary) -> Table:
+    rows = tuple((d.field, d.source or NONE, d.target or NONE) for d in found.contracts.differences)
+    return Table("Fields that differ", ("", *SIDES), rows)
+
+
+def _inventory(found: AuditSummary) -> Table:
+    held = found.inventory
+    both = (held.source, held.target)
+    rows = (
+        ("rows", *(f"{one.rows:,}" for one in both)),
+        ("documents", *(f"{one.documents:,}" for one in both)),
+        ("queries", *(f"{one.queries:,}" for one in both)),
+        ("on this side alone", _named(held.only_source), _named(held.only_target)),
+        ("repeated ids", *(_named(one.duplicates) for one in both)),
+        ("tombstones", *(_named(one.tombstones) for one in both)),
+        ("deleted and back", *(_named(one.returned) for one in both)),
+        ("deletions up to version", *(one.watermark or NONE for one in both)),
+        ("ledger", *(_ledger(one) for one in both)),
+        ("bytes of vectors", *(f"{one.bytes:,}" for one in both)),
+    )
+    return Table("What each side holds", ("", *SIDES), rows, f"Shared: {held.shared:,} items. Every row was looked at.")
+
+
+def _ledger(one: Holding) -> str:
+    if one.wanted is None:
+        return "not executed: no ledger"
+    closes = {True: "closes", False: "does not close", None: "not whole"}[one.closed]
+    return f"{one.wanted:,} wanted, {one.encoded} encoded, {one.cached} cached, {one.failed} failed: {closes}"
+
+
+def _canon(found: AuditSummary) -> Table:
+    rows = tuple((f.field, f"{f.compared:,}", f"{f.unknown:,}", _named(f.mismatches)) for f in found.canon.fields)
+    return Table("Under each shared id", ("", "compared", "not known", "differ"), rows)
+
+
+def _vectors(found: AuditSummary) -> Table:
+    both = (found.source_vectors, found.target_vectors)
+    rows = (
+        ("shape and dtype", *(one.shape or one.dtype or "as the contract says" for one in both)),
+        ("not finite", *(_named(one.not_finite) for one in both)),
+        ("zero", *(_named(one.zero) for one in both)),
+        ("length off the contract", *(_named(one.off_norm) for one in both)),
+        ("norms: min, median, max", *(_norms(one) for one in both)),
+        ("one vector, several texts", *(_known(one.shared_vector) for one in both)),
+        ("one text, several vectors", *(_known(one.split_text) for one in both)),
+        ("constant dimensions", *(some(one.constant) or "none" for one in both)),
+        ("dimensions without spread", *(some(one.collapsed) or "none" for one in both)),
+    )
+    return Table("Every vector", ("", *SIDES), rows)
+
+
+def _norms(one: VectorCheck) -> str:
+    values = (one.norm_min, one.norm_median, one.norm_max)
+    return ", ".join(NONE if v is None else f"{v:.6g}" for v in values)
+
+
+def _provenance(found: AuditSummary) -> Table:
+    both = (found.source_provenance, found.target_provenance)
+    rows: list[tuple[str, ...]] = [
+        ("sampled and embedded again", *(_sampled(one) for one in both)),
+        ("elsewhere", *(_named(one.offenders) if one.reason is None else NONE for one in both)),
+        ("share elsewhere", *(_share(one) for one in both)),
+    ]
+    for side, one in zip(SIDES, both, strict=True):
+        for part in one.strata:
+            cell = f"{part.elsewhere:,} of {part.sampled:,} ({part.rows:,} rows)"
+            rows.append((part.name, *(cell if side == which else NONE for which in SIDES)))
+    note = "A label is a claim: a random sample of each stratum is embedded again and compared with what is stored."
+    return Table("Are the vectors in the space that they name?", ("", *SIDES), tuple(rows), note)
+
+
+def _sampled(one: Provenance) -> str:
+    return f"not executed: {one.reason}" if one.reason is not None else f"{one.sampled:,}"
+
+
+def _share(one: Provenance) -> str:
+    if one.low is None or one.high is None:
+        return NONE
+    return f"{one.share:.2%} [{one.low:.2%}, {one.high:.2%}] at {one.level:.0%}"
+
+
+def _quality(found: AuditSummary) -> Iterator[Section]:
+    if found.quality is None:
+        return
+    tables = []
+    for name in dict.fromkeys(d.slice for d in found.quality.deltas):
+        rows = tuple(_delta(d) for d in found.quality.deltas if d.slice == name)
+        head = ("", "group", "n", *SIDES, "difference", "at worst", "p (Holm)", "better/worse/same")
+        tables.append(Table(f"{name} ({IN_WORDS[name]})", head, rows))
+    lines: tuple[str, ...] = (
+        f"{found.quality.tests} hypotheses are tested; p values are Holm's over all of them. Intervals are two-sided at "
+        f"{found.quality.level:.0%}, not corrected. Each query is encoded by its own space, and both are searched exactly.",
+    )
+    if found.quality.source_missing or found.quality.target_missing:
+        missing = f"{found.quality.source_missing} in the source, {found.quality.target_missing} in the target"
+        lines = (*lines, f"Queries without a vector are misses: {missing}.")
+    yield Section("Quality, query by query", lines, tuple(tables))
+    if found.quality.lost:
+        yield Section(
+            "The queries that lost most",
+            tuple(f"{q.query}: {q.measure} {number(q.source)} to {number(q.target)}" for q in found.quality.lost),
+            tuple(map(_lost, found.quality.lost)),
+        )
+
+
+def _delta(d: Delta) -> tuple[str, ...]:
+    interval = "" if d.low is None else f" [{d.low:+.4f}, {d.high:+.4f}]"
+    change = NONE if d.difference is None else f"{d.difference:+.4f}{interval}"
+    group = d.subgroup or "every query"
+    p = NONE if d.p_holm is None else f"{d.p_holm:.3g}"
+    return (
+        d.measure, group if d.enough else f"{group}: {TOO_FEW}", f"{d.n:,}", number(d.source), number(d.target), change,
+        NONE if d.worst is None else f"{d.worst:+.4f}", p, f"{d.wins}/{d.losses}/{d.ties}",
+    )  # fmt: skip
+
+
+def _lost(query: Lost) -> Table:
+    depth = max(len(query.source_hits), len(query.target_hits))
+    rows = tuple((str(i + 1), _hit(query.source_hits, i), _hit(query.target_hits, i)) for i in range(depth))
+    return Table(f"{query.query}: document, grade, score", ("rank", *SIDES), rows)
+
+
+def _hit(hits: tuple[Ranked, ...], place: int) -> str:
+    if place >= len(hits):
+        return NONE
+    hit = hits[place]
+    if hit.document is None:
+        return NOT_SHOWN
+    return f"{hit.document} {'unjudged' if hit.grade is None else f'grade {hit.grade}'} {number(hit.score)}"
+
+
+def _agreement(found: AuditSummary) -> Table:
+    rows = tuple(
+        (
+            f"{a.slice} ({IN_WORDS[a.slice]})", f"{a.queries:,}", f"{a.undefined:,}", number(a.jaccard), number(a.overlap),
+            f"{a.entered:,} ({a.entered_judged:,})", f"{a.left:,} ({a.left_judged:,})", number(a.source_judged),
+            number(a.target_judged), _between(a.difference_worst, a.difference_best),
+        )
+        for a in found.agreement
+    )  # fmt: skip
+    head = (
+        "", "queries", "both empty", f"Jaccard@{found.k}", "RBO", "in (judged)", "out (judged)", "judged before", "judged after",
+        "difference by unjudged",
+    )  # fmt: skip
+    persistence = next((f"{a.persistence:g}" for a in found.agreement), "")
+    note = f"Rank-biased overlap with persistence {persistence}. The last column: the difference of " + next(
+        (a.measure for a in found.agreement), ""
+    )
+    return Table("Top k, query by query", head, rows, f"{note} with the unjudged at their worst and their best.")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return NONE if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+
+
+def _access(found: AuditSummary) -> Table:
+    tests = () if found.access is None else found.access.tests
+    rows = tuple((t.name, t.side, f"{t.looked_at:,}", _named(t.broken)) for t in tests)
+    return Table("The same permission tests on both sides", ("", "side", "looked at", "broken"), rows)
+
+
+def _named(offenders: Offenders) -> str:
+    if not offenders.count:
+        return "none"
+    return f"{offenders.count:,}: {some(offenders.first)}" + (" ..." if offenders.count > len(offenders.first) else "")
+
+
+def _known(offenders: Offenders | None) -> str:
+    return "not executed: texts are not known" if offenders is None else _named(offenders)
