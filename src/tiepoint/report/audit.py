@@ -28,6 +28,8 @@ SAID: dict[Outcome, str] = {
 }
 NOT_SHOWN = "(not for these readers)"
 SIDES = ("source", "target")
+QUALITY = "Quality, query by query"
+EVERY = "every query"
 
 
 def audit_page(found: AuditSummary) -> Page:
@@ -42,6 +44,7 @@ def audit_page(found: AuditSummary) -> Page:
         *_quality(found),
         Section("Agreement of the rankings", (), (_agreement(found),)),
         Section("Access", (), (_access(found),)),
+        Section("Notes", found.notes),
         Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
         Section("Definitions", tuple(f"{name}: {text}" for name, text in found.definitions.items())),
         Section(
@@ -62,6 +65,36 @@ def sentence(found: AuditSummary) -> str:
     return (
         f"{SAID[found.outcome]}{f' ({said})' if said else ''}. The mechanical gates: {mechanical}. {QUALITY_DECISION}"
     )
+
+
+def brief(found: AuditSummary) -> tuple[Section, ...]:
+    """The audit for a terminal: the gates with their evidence, quality by slice, agreement, and what was not executed."""
+    head = (found.notice,) if found.notice else ()
+    gates = tuple(f"{g.name}: {g.outcome}. {g.evidence}" for g in found.gates)
+    every = (
+        Section(f"Moving from {found.source.name} to {found.target.name}", (*head, sentence(found))),
+        Section("Gates", gates),
+        *(
+            Section(s.title, s.lines, tuple(_main_rows(t) for t in s.tables))
+            for s in _quality(found)
+            if s.title == QUALITY
+        ),
+        Section("Agreement of the rankings", (), (_brief_agreement(found),)),
+        Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
+    )
+    return tuple(s for s in every if s.lines or any(t.rows for t in s.tables))
+
+
+def _main_rows(table: Table) -> Table:
+    """Measure, n, both means, difference and counts of all queries of a slice; the groups stand in the report."""
+    keep = (0, 2, 3, 4, 5, 8)
+    rows = tuple(tuple(row[i] for i in keep) for row in table.rows if row[1].startswith(EVERY))
+    return Table(table.title, tuple(table.head[i] for i in keep), rows, table.note)
+
+
+def _brief_agreement(found: AuditSummary) -> Table:
+    whole = _agreement(found)
+    return Table(whole.title, whole.head[:7], tuple(row[:7] for row in whole.rows))
 
 
 def gate_table(found: AuditSummary) -> Table:
@@ -181,7 +214,7 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
     if found.quality.source_missing or found.quality.target_missing:
         missing = f"{found.quality.source_missing} in the source, {found.quality.target_missing} in the target"
         lines = (*lines, f"Queries without a vector are misses: {missing}.")
-    yield Section("Quality, query by query", lines, tuple(tables))
+    yield Section(QUALITY, lines, tuple(tables))
     if found.quality.lost:
         yield Section(
             "The queries that lost most",
@@ -193,7 +226,7 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
 def _delta(d: Delta) -> tuple[str, ...]:
     interval = "" if d.low is None else f" [{d.low:+.4f}, {d.high:+.4f}]"
     change = NONE if d.difference is None else f"{d.difference:+.4f}{interval}"
-    group = d.subgroup or "every query"
+    group = d.subgroup or EVERY
     p = NONE if d.p_holm is None else f"{d.p_holm:.3g}"
     return (
         d.measure, group if d.enough else f"{group}: {TOO_FEW}", f"{d.n:,}", number(d.source), number(d.target), change,
@@ -220,7 +253,7 @@ def _agreement(found: AuditSummary) -> Table:
     rows = tuple(
         (
             f"{a.slice} ({IN_WORDS[a.slice]})", f"{a.queries:,}", f"{a.undefined:,}", number(a.jaccard), number(a.overlap),
-            f"{a.entered:,} ({a.entered_judged:,})", f"{a.left:,} ({a.left_judged:,})", number(a.source_judged),
+            _moved(a.entered, a.entered_judged), _moved(a.left, a.left_judged), number(a.source_judged),
             number(a.target_judged), _between(a.difference_worst, a.difference_best),
         )
         for a in found.agreement
@@ -236,13 +269,17 @@ def _agreement(found: AuditSummary) -> Table:
     return Table("Top k, query by query", head, rows, f"{note} with the unjudged at their worst and their best.")
 
 
+def _moved(pairs: int | None, judged: int | None) -> str:
+    return NONE if pairs is None or judged is None else f"{pairs:,} ({judged:,})"
+
+
 def _between(low: float | None, high: float | None) -> str:
     return NONE if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
 
 
 def _access(found: AuditSummary) -> Table:
     tests = () if found.access is None else found.access.tests
-    rows = tuple((t.name, t.side, f"{t.looked_at:,}", _named(t.broken)) for t in tests)
+    rows = tuple((t.name, t.side, f"{t.looked_at:,}", t.reason or _named(t.broken)) for t in tests)
     return Table("The same permission tests on both sides", ("", "side", "looked at", "broken"), rows)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from tiepoint.errors import InputError
 
-FILES = ("study.toml", "corpus.jsonl", "queries.jsonl", "qrels.tsv", "traps.tsv", "gitignore")
+FILES = (
+    "study.toml", "corpus.jsonl", "queries.jsonl", "qrels.tsv", "regions.csv", "traps.tsv", "pairs.tsv", "gitignore",
+)  # fmt: skip
 
 
 def write_demo(folder: str | Path) -> list[Path]:
