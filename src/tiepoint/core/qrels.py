@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tiepoint.errors import InputError, some
+
 GRADES = (0, 1, 2, 3)
 
 
@@ -41,7 +43,16 @@ class Qrels:
         document_ids: Sequence[str],
         pooled: bool = False,
     ) -> Qrels:
-        """Judgements from (query id, document id, grade) rows without conflicts; identical rows count once."""
+        """Judgements from (query id, document id, grade) rows without conflicts; identical rows count once.
+
+        raises   InputError naming the documents whose grade is no whole number of GRADES (true and 1.0 are none)
+        """
+        if bad := [f"{d} for {q}: {g!r}" for q, d, g in rows if type(g) is not int or g not in GRADES]:
+            raise InputError(
+                f"{len(bad):,} of {len(rows):,} grades are not 0, 1, 2 or 3",
+                where=some(bad),
+                fix="another scale only through an explicit map",
+            )
         row_of = {d: i for i, d in enumerate(document_ids)}
         position = {q: i for i, q in enumerate(query_ids)}
         distinct = sorted(set(rows))

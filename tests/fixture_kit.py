@@ -1,0 +1,87 @@
+"""The bundled fixture, and any change to it, for tests of the strict fixture and of its audit."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from command import Answer, Command
+from tiepoint.core.fixture_audit import FixtureAudit
+from tiepoint.formats.fixture_json import parse_fixture
+from tiepoint.workflows.audit_fixture import audit_fixture
+from tiepoint.workflows.audit_fixture_file import bundled_bytes
+
+Tree = dict[str, Any]
+BUNDLED: Tree = json.loads(bundled_bytes())
+
+
+def changed(change: Callable[[Tree], object]) -> Tree:
+    """The bundled fixture after a change that is made in place."""
+    tree = copy.deepcopy(BUNDLED)
+    change(tree)
+    return tree
+
+
+def item(tree: Tree, name: str, space: str = "toy-v2") -> Tree:
+    return next(i for i in tree["items"] if (i["item_id"], i["space_id"]) == (name, space))
+
+
+def case(tree: Tree, name: str) -> Tree:
+    return next(q for q in tree["queries"] if q["case_id"] == name)
+
+
+def written(tree: Tree) -> bytes:
+    return json.dumps(tree, ensure_ascii=False).encode()
+
+
+def audited(tree: Tree, k: int = 3) -> FixtureAudit:
+    return audit_fixture(parse_fixture(written(tree), name="fixture.json"), k=k)
+
+
+def of_file(command: Command, folder: Path, content: Tree | bytes, *more: object) -> Answer:
+    """`tiepoint audit --fixture` of a file that holds this, by the command line."""
+    path = folder / "fixture.json"
+    path.write_bytes(content if isinstance(content, bytes) else written(content))
+    return command("audit", "--fixture", path, *more)
+
+
+def toy(
+    spaces: dict[str, dict[str, list[float]]],
+    queries: dict[str, dict[str, list[float]]],
+    cases: list[Tree],
+    *,
+    metric: str = "dot",
+    acl: dict[str, list[str]] | None = None,
+) -> Tree:
+    """A fixture of one's own: vectors of documents and of queries by space; acl ["all"] unless said.
+
+    cases   each with what differs from a case of group all, without subgroups, named after its query
+    """
+    contracts, items = [], []
+    for space, documents in spaces.items():
+        one = next(iter(documents.values()))
+        contracts.append(
+            {**BUNDLED["contracts"][0], "space_id": space, "revision": space, "dimension": len(one), "metric": metric}
+        )
+        for role, vectors in (("document", documents), ("query", queries[space])):
+            items += [
+                {
+                    "item_id": name,
+                    "space_id": space,
+                    "role": role,
+                    "text": f"text of {name}",
+                    "vector": vector,
+                    "acl": (acl or {}).get(name, ["all"]),
+                    "source_revision": "r1",
+                }
+                for name, vector in vectors.items()
+            ]
+    defaults = {"subject_groups": ["all"], "subgroups": []}
+    return {
+        "contracts": contracts,
+        "items": items,
+        "queries": [{**defaults, "case_id": f"case-{c['query_item_id']}", **c} for c in cases],
+    }
