@@ -8,12 +8,16 @@ from typing import Annotated
 
 import typer
 
+from tiepoint.cli.audit import audit
 from tiepoint.cli.bench import bench
 from tiepoint.cli.check import check
 from tiepoint.cli.compare import compare
 from tiepoint.cli.demo import demo
 from tiepoint.cli.embedders import embedders
+from tiepoint.cli.fixture import fixture
 from tiepoint.cli.init import init
+from tiepoint.cli.power import power
+from tiepoint.cli.report import report
 from tiepoint.cli.schema import schema
 from tiepoint.cli.show import show
 from tiepoint.errors import CannotRun, Problem, TiepointError
@@ -29,11 +33,15 @@ app = typer.Typer(
 )
 app.command(short_help="Write a study.toml for a folder of data.")(init)
 app.command(short_help="Check a study before the benchmark.")(check)
+app.command(short_help="Say what the questions can settle.")(power)
 app.command(short_help="Benchmark the candidates and decide.")(bench)
 app.command(short_help="Read a recorded result again.")(show)
 app.command(short_help="Show what moved between two results.")(compare)
+app.command(short_help="Write reports and charts anew, or an index.")(report)
+app.command(short_help="Show what a move between two spaces changes.")(audit)
 app.command(short_help="List the embedders and their contracts.")(embedders)
 app.command(short_help="Write the demonstration study.")(demo)
+app.command(short_help="Write the bundled fixture of two spaces.")(fixture)
 app.command(short_help="Print the JSON Schema of a result.")(schema)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tiepoint.cli.fixture import cutoff
 from tiepoint.cli.progress import Drawn
 from tiepoint.cli.show import console
 from tiepoint.core.audit import AuditSummary, Outcome
@@ -19,7 +20,8 @@ from tiepoint.report.audit import brief
 from tiepoint.report.fixture import sections
 from tiepoint.report.terminal import show_section
 from tiepoint.workflows.audit import audit as run_audit
-from tiepoint.workflows.audit_fixture import audit_fixture, load_fixture
+from tiepoint.workflows.audit_fixture import audit_fixture
+from tiepoint.workflows.audit_fixture_file import load_fixture
 from tiepoint.workflows.load import load_study
 from tiepoint.workflows.record import record
 
@@ -55,7 +57,8 @@ def audit(
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", metavar="N", help="With --fixture: how many hits count (3 if not said).")
+        int | None,
+        typer.Option("--k", metavar="N", parser=cutoff, help="With --fixture: how many hits count (3 if not said)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing on stderr but errors.")] = False,

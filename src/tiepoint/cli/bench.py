@@ -42,7 +42,11 @@ def bench(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing on stderr but errors.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Say on stderr what was read, re-used, left out and not executed.")
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Say on stderr what was read, re-used, left out and not executed, and how it was searched.",
+        ),
     ] = False,
 ) -> None:
     """Benchmark the study's candidates, decide by its rule, and record the result under results/.
@@ -64,7 +68,7 @@ def bench(
     else:
         print_verdict(result.summary)
     if verbose:
-        for line in (*notes(result.summary), *conditions_of(result.conditions)):
+        for line in (*notes(result.summary), *conditions_of(result.conditions), *result.explained):
             aside.print(line, markup=False)
     aside.print(f"Recorded in {folder}", markup=False)
     raise typer.Exit(exit_code(result))

@@ -53,10 +53,12 @@ class Holding:
     rows                 rows of the space, tombstones included; documents and queries: live items of each role
     duplicates           ids that stand in more than one live row of one role
     tombstones           items marked as deleted
-    returned             deleted items that also have a live row
+    returned             live items that a tombstone of this side says were deleted (for the target: or one of the source), unless
+                         the live row's version is later than the tombstone's
     watermark            the greatest version of a tombstone; None: there is none, or versions are not known
-    wanted, encoded, cached, failed   the ledger of the encoding; None: nobody said
-    closed               wanted = encoded + cached + failed, and live rows = encoded + cached; None: the ledger is not whole
+    wanted, encoded, cached, failed   the ledger of the encoding; None: nobody said, or the readers may not see every document
+    closed               over every row: wanted = encoded + cached + failed, and live rows = encoded + cached; None: the ledger
+                         is not whole
     bytes                live vectors times dimension times bytes per value
     """
 
@@ -77,7 +79,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """Ids both ways, from the rows themselves; an equal count proves nothing."""
+    """Items both ways, from the rows themselves; an equal count proves nothing. An id under another role is shared."""
 
     source: Holding
     target: Holding
@@ -119,8 +121,8 @@ class VectorCheck:
     norm_min, norm_median, norm_max   None where no norm is a number
     shared_vector      items whose vector another item of another text has too
     split_text         items of one text and role that have several vectors (further apart than rounding)
-    texts_known        False: content hashes are not known, so that the last two are None
-    constant           dimensions with one value in every row
+    texts_known        False: no text and no content hash is known, so that the last two are None
+    constant           dimensions with one value in every document (in every query where there are no documents)
     collapsed          dimensions whose spread is under a millionth of the largest one's, constant ones included
     """
 
@@ -155,6 +157,8 @@ class Provenance:
 
     sampled, elsewhere   rows compared, and rows whose vector is not the one that the embedder makes
     share, low, high     of rows not in the declared space, with the exact binomial interval at level; None: not executed
+    unchecked            live rows whose text is not known: they may be elsewhere, so high counts them as if they all were, and
+                         low as if none was
     agreement            the cosine under which a vector counts as another's
     reason               why it was not executed; None: it was
     """
@@ -165,6 +169,7 @@ class Provenance:
     low: float | None = None
     high: float | None = None
     level: float = 0.95
+    unchecked: int = 0
     agreement: float | None = None
     strata: tuple[Stratum, ...] = ()
     offenders: Offenders = NONE
@@ -175,13 +180,18 @@ class Provenance:
 class Delta:
     """One measure on one group of queries, paired: target less source.
 
-    subgroup       None: every query of the slice
+    subgroup       None: every query of the slice (of its test split, where splits are named)
     n, clusters    queries that both score, and independent ones among them
-    low, high      two-sided interval of the difference; None: it cannot be told
-    worst          the lower one-sided bound of the difference at the confidence, with the imagined worst query
-    target_low, target_high   bounds of the target's own mean; None: they cannot be told
+    low, high      two-sided interval of the difference as ranked; None: it cannot be told
+    worst          the lower one-sided bound of the difference at the confidence: the target at its smallest and the source
+                   at its largest over orders of tied documents, with the imagined worst query; None: of measures that
+                   cannot decide, and without a query
+    best           the upper one-sided bound likewise: ties the other way, with the imagined best query
+    least_loss     no loss smaller than this can be ruled out with so few independent queries; None where worst is
+    target_low, target_high   one-sided bounds of the target's own mean, likewise (the imagined query is worth 0, and 1); of
+                   the gates' measure on the gates' slice alone
     p, p_holm      two-sided randomisation test, alone and after Holm over the family that is tested; None: not tested
-    wins, losses, ties   queries that the target ranks better, worse, alike
+    wins, losses, ties   queries whose value as ranked is greater in the target, smaller, equal
     enough         False: too few queries to decide anything on this group
     """
 
@@ -202,17 +212,22 @@ class Delta:
     losses: int
     ties: int
     enough: bool
+    best: float | None = None
+    least_loss: float | None = None
     target_low: float | None = None
     target_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One hit as the readers may see it. document None: they may not. grade None: unjudged."""
+    """One hit as the readers may see it. Where document is None they may not, and its score and grade are None too.
+
+    grade   None beside a document: unjudged
+    """
 
     rank: int
     document: str | None
-    score: float
+    score: float | None
     grade: int | None
 
 
@@ -232,9 +247,12 @@ class Lost:
 class Quality:
     """Each query encoded by its own space, exact search in both.
 
-    tests        how many hypotheses were tested, over which Holm's correction runs
+    split        the split that every delta is of; None: the study names none, and they are of all queries
+    tests        how many hypotheses were tested, over which Holm's correction runs: the gates' measure on the gates' slice,
+                 over all its queries and over each subgroup that is large enough
     level        of the intervals
-    lost         the queries that lost most of the gates' measure, worst first
+    lost         the queries that lost most of the gates' measure on the gates' slice, worst first; each with its first k hits
+    lost_hidden  why lost stays empty for these readers; None: it is not withheld
     missing      queries that either side has no vector for: misses there
     """
 
@@ -244,20 +262,27 @@ class Quality:
     lost: tuple[Lost, ...]
     source_missing: int
     target_missing: int
+    split: str | None = None
+    lost_hidden: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How alike the two sides rank, on one slice.
+    """How alike the two sides rank, on one slice (of its test split, where splits are named).
 
     k                  of the top k that is compared
+    queries            of the slice, judged or not
     undefined          queries whose two rankings are both empty: no agreement, in no mean
     jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries
-    entered, left      (query, document) pairs in the target's top k alone, in the source's alone
+    entered, left      (query, document) pairs in the target's top k alone, in the source's alone; only documents that the
+                       readers may see are counted; None: under an acl without readers nothing is counted
     entered_judged, left_judged   of those, the judged ones
-    source_judged, target_judged  Judged@k
+    judged_k           the cut-off of the gates' measure
+    source_judged, target_judged  Judged@judged_k over the scored queries
+    questioned         the judgements are pooled and the two differ: unjudged hits stand in the bounds of the slice's Deltas
     measure, difference_worst, difference_best   the difference of the gates' measure (target less source) with the
-                       target's unjudged hits as not relevant and the source's as relevant, and the reverse; None: not computed
+                       target's unjudged hits as not relevant and the source's as relevant, and the reverse; None: no query
+                       of the slice is scored
     """
 
     slice: str
@@ -267,25 +292,35 @@ class Agreement:
     jaccard: float | None
     overlap: float | None
     persistence: float
-    entered: int
-    left: int
-    entered_judged: int
-    left_judged: int
+    entered: int | None
+    left: int | None
+    entered_judged: int | None
+    left_judged: int | None
     source_judged: float | None
     target_judged: float | None
     measure: str
     difference_worst: float | None
     difference_best: float | None
+    judged_k: int
+    questioned: bool = False
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessTest:
-    """One permission test on one side: how many rankings or pairs were looked at, and what broke it."""
+    """One permission test on one side.
+
+    name        what must hold, in words
+    looked_at   rankings that were looked at
+    broken      those that broke it, by the id of their query (where a group asks by itself: `group planning, query q1`)
+    reason      why it was not executed; None: it was
+    """
 
     name: str
     side: Literal["source", "target"]
     looked_at: int
     broken: Offenders
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +364,7 @@ class AuditSummary:
     mechanical_outcome  of the mechanical gates alone
     quality_decision_required   always True: gates that pass authorise no release, a person does
     not_executed        section to the reason
+    notes               what was read and how; lines that count and name no document
     conditions          when, with which versions and on which machine; hashes of the study's files
     """
 
@@ -356,6 +392,7 @@ class AuditSummary:
     quality_decision_required: Literal[True] = True
     definitions: Mapping[str, str] = field(default_factory=dict)
     not_executed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -366,7 +403,9 @@ class Audit:
     summary     audit.json
     findings    section, side (source, target, null: both), kind, role, id, field, source, target: every offender of the
                 mechanical sections, none left out
-    per_query   slice, query, measure, source, target, difference
+    per_query   slice, query, measure, source, target, difference (null: either side does not score it), weight in the mean
+                (1 but for pooled measures), worst, best: the difference with ties against and for the target (null: of
+                measures that cannot decide); queries of every split
     agreement   slice, query, jaccard, overlap (null: undefined), entered, left, entered_judged, left_judged
     rankings    side, slice, query, rank, document, score, grade, shown
     The tables are the owner's: they name every id.

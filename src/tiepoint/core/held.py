@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tiepoint.core.contract import Contract
+from tiepoint.core.contract import Contract, Role
+from tiepoint.core.space import Vectors
 
 SCHEMA = pa.schema(
     [
@@ -29,7 +31,7 @@ class Ledger:
     """What the encoding of a space says that it did. None: nobody said.
 
     wanted    items that the encoding was given
-    encoded   vectors that it made; cached: vectors that were there before
+    encoded   items whose vectors it made; cached: items whose vectors were there before
     failed    items that got no vector
     """
 
@@ -46,11 +48,15 @@ class Held:
     name       the candidate's id, or the file's name
     where      where it lies, for messages
     contract   what its vectors are said to be
-    table      columns SCHEMA, one row a vector or tombstone, in the order in which they lie
-    vectors    (rows, dimension) float16, float32 or float64; memory-mapped where the file allows it, held once; the row of a
-               tombstone is of no meaning
+    table      columns SCHEMA, one row an item or tombstone, in the order in which they lie
+    vectors    (vectors, dimension) float16, float32 or float64; memory-mapped where the file allows it, held once
+    row        (rows,) int64: which vector is the row's, -1 for a tombstone without one; items of one text may share one.
+               None: row i has vector i, and the vector of a tombstone is of no meaning
     ledger     counts of the encoding
-    texts      item id to text, by role, where the study or the file has them; None: provenance cannot be checked
+    texts      (rows,) large_string: the text that the row's vector is said to be of, without prompts; null: not known.
+               None: no text is known, and provenance cannot be checked
+    stretch    (rows,) int64: which stretch of making the row came from (the encoding of a store); None: not known
+    notes      what was read and how, what was left out: lines that count and name no document
     """
 
     name: str
@@ -58,8 +64,36 @@ class Held:
     contract: Contract
     table: pa.Table
     vectors: NDArray[np.floating]
+    row: NDArray[np.int64] | None = None
     ledger: Ledger = field(default_factory=Ledger)
-    texts: Mapping[str, Mapping[str, str]] | None = None
+    texts: pa.ChunkedArray | None = None
+    stretch: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    @property
+    def vector_of(self) -> NDArray[np.int64]:
+        """(rows,) which row of vectors each row of the table has; -1: none."""
+        return np.arange(len(self), dtype=np.int64) if self.row is None else self.row
+
+    @property
+    def live(self) -> NDArray[np.bool_]:
+        """(rows,) True where the row is an item, False where it is a tombstone."""
+        deleted: NDArray[np.bool_] = pc.fill_null(self.table.column("deleted"), fill_value=False).to_numpy()
+        return ~deleted
+
+    @property
+    def documents(self) -> NDArray[np.bool_]:
+        """(rows,) True where the row is a document's, live or deleted; every other row is a query's."""
+        is_document: NDArray[np.bool_] = pc.equal(self.table.column("role"), "document").to_numpy()
+        return is_document
+
+    def aligned(self, role: Role, ids: Sequence[str]) -> Vectors:
+        """The live vectors of one role in the order of these ids, -1 where the side holds none; of a repeated id the first."""
+        wanted = np.flatnonzero(self.live & (self.documents == (role == "document")))
+        have = self.table.column("id").take(pa.array(wanted))
+        found = pc.fill_null(pc.index_in(pa.array(ids, pa.string()), value_set=have), -1).to_numpy(zero_copy_only=False)
+        row = np.append(self.vector_of[wanted], -1)[found.astype(np.int64)]
+        return Vectors(self.vectors, row.astype(np.int64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,8 +11,10 @@ from tiepoint.core.audit import (
     Access,
     Canon,
     Contracts,
+    Delta,
     GateResult,
     Inventory,
+    Offenders,
     Outcome,
     Provenance,
     Quality,
@@ -20,16 +22,22 @@ from tiepoint.core.audit import (
 )
 from tiepoint.core.gates import Gates
 
+NAMED = 5
+"""So many offenders, groups or tests stand in an evidence; the report's own sections and rows/ have the rest."""
+NOT_SAID = "no study says what the move must hold"
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Findings:
     """Everything that gates look at.
 
-    quality, access   None: not executed; reasons says why
+    quality, access   None: not executed; reason says why
     measure, slice    of the quality gates, the study's own where [gates] names none; None without a study
     per_query         as Audit.per_query; empty without a study
     critical          the ids of the critical queries, subgroups resolved
-    reasons           section to why it was not executed
+    single            whether the evidence may tell of a single query: under an acl without readers it may not
+    small             scored subgroups of the gates' slice that are too small to stand among the deltas
+    reason            why nothing was ranked; None: both sides were
     """
 
     contracts: Contracts
@@ -46,7 +54,13 @@ class Findings:
     loss: float
     per_query: pa.Table
     critical: tuple[str, ...]
-    reasons: dict[str, str]
+    reason: str | None
+    single: bool = True
+    small: int = 0
+
+    def asked(self, threshold: str) -> str:
+        """What a quality gate asks for, `{}` standing for what it looks at; without a study nobody said."""
+        return NOT_SAID if self.measure is None else threshold.replace("{}", f"{self.measure} ({self.slice})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +71,15 @@ class Gate:
     order        where it stands among the gates
     mechanical   it looks at what the spaces hold and who may read it, not at how well they rank
     judge        the findings and the thresholds to an outcome with its evidence; None: the gate is not asked for
+    beyond       it needs more than the two spaces, questions or the model itself, so that without a study it is asked for
+                 only as far as it can be executed
     """
 
     name: str
     order: int
     mechanical: bool
     judge: Callable[[Findings, Gates], GateResult | None]
+    beyond: bool = False
 
     def result(self, outcome: Outcome, evidence: str, threshold: str) -> GateResult:
         """A result of this gate."""
@@ -75,3 +92,34 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     """`1 item`, `2 items`, `no items`; many: the plural where it is not one with an s."""
     number = f"{count:,}" if count else "no"
     return f"{number} {one if count == 1 else many or f'{one}s'}"
+
+
+def named(offenders: Offenders) -> str:
+    """`d12, d88 and 11 more`: the first offenders, and how many of them all are not named."""
+    shown = offenders.first[:NAMED]
+    left = offenders.count - len(shown)
+    return ", ".join(shown) + (f" and {left:,} more" if left else "")
+
+
+def listed(sentences: Sequence[str]) -> str:
+    """The first sentences, parted by semicolons, and how many more there are."""
+    left = len(sentences) - NAMED
+    return "; ".join(sentences[:NAMED]) + (f"; and {left:,} more" if left > 0 else "")
+
+
+def percent(share: float) -> str:
+    """`95%`, `97.5%`: never rounded to another threshold."""
+    return f"{round(100 * share, 6):g}%"
+
+
+def too_few(delta: Delta, tolerated: float) -> str:
+    """`25 independent queries`, and the smallest loss that so few can rule out where it lies beyond the tolerated one."""
+    counts = counted(delta.clusters, "independent query", "independent queries")
+    if delta.least_loss is None or delta.least_loss <= tolerated:
+        return counts
+    return f"{counts}, and so few rule out no loss under {delta.least_loss:.4f}"
+
+
+def shown_inside(one: Provenance, tolerated: float) -> bool:
+    """Whether the sample shows that at most the tolerated share of rows lies outside their declared space."""
+    return one.reason is None and one.high is not None and one.high <= tolerated

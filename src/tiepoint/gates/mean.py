@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from tiepoint.core.audit import Delta, GateResult, Outcome
 from tiepoint.core.gates import Gates
-from tiepoint.gates.gate import Findings, Gate, counted
+from tiepoint.gates.gate import Findings, Gate, percent, too_few
 
 
 def judge(found: Findings, gates: Gates) -> GateResult:
     """A pass needs the bound inside the tolerated loss: `no significant drop` is none."""
-    least = "" if gates.least_mean is None else f", and a mean of at least {gates.least_mean:g}"
-    threshold = f"{found.measure} ({found.slice}) loses at most {found.loss:g} at {gates.confidence:.0%}{least}"
+    least = "" if gates.least_mean is None else f", and has a mean of at least {gates.least_mean:g}"
+    threshold = found.asked(f"{{}} loses at most {found.loss:g} at {percent(gates.confidence)}{least}")
     overall = _overall(found)
     if overall is None or overall.difference is None:
-        return GATE.result("not executed", found.reasons.get("quality", "no query is scored on both sides"), threshold)
+        return GATE.result("not executed", found.reason or "no query is scored on both sides", threshold)
     outcomes = {_loss(overall, found.loss)}
     if gates.least_mean is not None:
         outcomes.add(_least(overall, gates.least_mean))
     order: tuple[Outcome, ...] = ("fail", "undecided")
-    return GATE.result(next((o for o in order if o in outcomes), "pass"), _sentence(overall), threshold)
+    said = _sentence(overall, found.loss, least=gates.least_mean is not None)
+    return GATE.result(next((o for o in order if o in outcomes), "pass"), said, threshold)
 
 
 def _overall(found: Findings) -> Delta | None:
@@ -29,7 +30,7 @@ def _overall(found: Findings) -> Delta | None:
 def _loss(delta: Delta, tolerated: float) -> Outcome:
     if delta.worst is not None and delta.worst >= -tolerated:
         return "pass"
-    return "fail" if delta.high is not None and delta.high < -tolerated else "undecided"
+    return "fail" if delta.best is not None and delta.best < -tolerated else "undecided"
 
 
 def _least(delta: Delta, least: float) -> Outcome:
@@ -38,13 +39,14 @@ def _least(delta: Delta, least: float) -> Outcome:
     return "fail" if delta.target_high is not None and delta.target_high < least else "undecided"
 
 
-def _sentence(delta: Delta) -> str:
+def _sentence(delta: Delta, tolerated: float, *, least: bool) -> str:
     interval = "" if delta.low is None else f" [{delta.low:+.4f}, {delta.high:+.4f}]"
-    worst = "" if delta.worst is None else f"; at worst {delta.worst:+.4f}"
-    return (
-        f"{delta.source:.4f} to {delta.target:.4f}, difference {delta.difference:+.4f}{interval}{worst}; "
-        f"{counted(delta.clusters, 'independent query', 'independent queries')}"
-    )
+    worst = "" if delta.worst is None else f"; at worst {delta.worst:+.4f}, at best {delta.best:+.4f}"
+    own = ""
+    if least and delta.target_low is not None:
+        own = f"; the target's own mean is between {delta.target_low:.4f} and {delta.target_high:.4f}"
+    change = f"{delta.source:.4f} to {delta.target:.4f}, difference {delta.difference:+.4f}"
+    return f"{change}{interval}{worst}{own}; {too_few(delta, tolerated)}"
 
 
-GATE = Gate("mean quality", 60, mechanical=False, judge=judge)
+GATE = Gate("mean quality", 60, mechanical=False, judge=judge, beyond=True)

