@@ -101,19 +101,21 @@ def ranks(result: tp.Result, name: str) -> dict[tuple[str, str, str], int]:
 
 
 def fallen(result: tp.Result, traps: list[dict[str, str]], kind: str, name: str) -> tuple[dict[str, int], int]:
-    """How many traps of a kind each arm falls into on a slice, and of how many that the slice has."""
+    """On how many questions each arm falls into a trap of the kind, and how many questions of the slice have one."""
     found = ranks(result, name)
     asked = {query for _, query, _ in found}
     mine = [t for t in traps if t["kind"] == kind and t["query"] in asked]
     nowhere = 10**6
     counts = {}
     for arm in arms(result):
-        counts[arm] = 0
+        fell = set()
         for trap in mine:
             wanted = found.get((arm, trap["query"], trap["wanted"]), nowhere)
             tempting = found.get((arm, trap["query"], trap["trap"]), nowhere)
-            counts[arm] += tempting < wanted if trap["trap"] else wanted > FIRST
-    return counts, len(mine)
+            if tempting < wanted if trap["trap"] else wanted > FIRST:
+                fell.add(trap["query"])
+        counts[arm] = len(fell)
+    return counts, len({t["query"] for t in mine})
 
 
 def trapped(runs: Runs, name: str) -> str:
@@ -121,7 +123,7 @@ def trapped(runs: Runs, name: str) -> str:
     for kind, words in KINDS.items():
         counts, of = fallen(runs.plain, runs.traps, kind, name)
         rows.append([f"{kind}: {words} ({of})", *(f"{count / of:.0%}" for count in counts.values())])
-    return table([f"share of the traps fallen into, {name}", *arms(runs.plain)], rows)
+    return table([f"share of the questions, {name}", *arms(runs.plain)], rows)
 
 
 def forbidden(runs: Runs) -> str:
@@ -130,12 +132,13 @@ def forbidden(runs: Runs) -> str:
     rows = []
     for words, result in (("permissions ignored", runs.public), ("permissions in force", runs.plain)):
         found = ranks(result, "unfiltered")
-        shares = [
-            sum(found.get((arm, t["query"], t["trap"]), FIRST + 1) <= FIRST for t in mine) / len(mine)
+        fell = {
+            arm: {t["query"] for t in mine if found.get((arm, t["query"], t["trap"]), FIRST + 1) <= FIRST}
             for arm in arms(result)
-        ]
-        rows.append([f"{words} ({len(mine)})", *(f"{share:.0%}" for share in shares)])
-    return table(["the forbidden twin is among the first five", *arms(runs.plain)], rows)
+        }
+        of = len({t["query"] for t in mine})
+        rows.append([f"{words} ({of})", *(f"{len(queries) / of:.0%}" for queries in fell.values())])
+    return table(["share of the questions with a forbidden answer among the first five", *arms(runs.plain)], rows)
 
 
 def tails(runs: Runs) -> str:
