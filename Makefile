@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test proof lint bench clean
+.PHONY: help demo test browser proof lint bench clean
 
 help:  ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,17 @@ demo: $(VENV)/.demo  ## Compare three real models on the demonstration study, in
 test: $(VENV)/.dev  ## Run the tests, but for the slow proofs
 	$(BIN)/python -m pytest -m 'not slow' $(ARGS)
 
+# The pages in a real browser: chromium is the system's (apt-get install chromium fonts-dejavu-core), axe comes from npm.
+$(VENV)/.browser: $(VENV)/.dev
+	$(PIP) --editable '.[browser]'
+	@mkdir -p $(VENV)/axe
+	@if command -v npm > /dev/null; then cd $(VENV)/axe && npm pack --silent axe-core@4 && tar xzf axe-core-*.tgz; \
+	  else echo 'SKIPPED axe: not executed: npm, which brings it, is not installed'; fi
+	@touch $@
+
+browser: $(VENV)/.browser  ## Run the tests of the pages in a browser
+	$(BIN)/python -m pytest -m browser $(ARGS)
+
 # The slow proofs encode with torch, in an environment of its own: tiepoint runs there with its extra sentence-transformers.
 $(VENV)-torch/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)-torch
@@ -47,8 +58,13 @@ lint: $(VENV)/.dev  ## Formatting, lint, types, import floors
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev  ## Benchmarks: ratios against a named peer in the same run
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) --editable '.[demo,dev,bench]'
+	@touch $@
+
+bench: $(VENV)/.bench  ## Benchmarks: ratios against a named peer in the same run; the search's stand in benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+	TIEPOINT_DATA=$${TIEPOINT_DATA:-../shared/data} $(BIN)/python -m benchmarks.search $(ARGS)
 
 clean:  ## Remove the environment, the demo and what builds leave
 	rm -rf $(VENV) $(VENV)-torch .ci-work demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -15,6 +15,7 @@ import pytest
 
 import tiepoint as tp
 from sample import hashing, write_sample
+from tiepoint.core.audit import AuditSummary
 from tiepoint.core.result import Conditions, Summary
 from tiepoint.formats import result_json
 
@@ -52,7 +53,8 @@ def test_the_examples_run_in_order_as_shown(tmp_path: Path, monkeypatch: pytest.
             exec(compile(block["code"], "docs/api.md", "exec"), space)  # noqa: S102
             ran += 1
     assert ran >= 12
-    assert len(list((tmp_path / "my-study" / "results").iterdir())) == 1
+    assert len(list((tmp_path / "my-study" / "results").glob("*/result.json"))) == 1
+    assert len(list((tmp_path / "audits").glob("*/audit.json"))) == 1
 
 
 def test_per_query_goes_to_pandas(result: tp.Result) -> None:
@@ -89,7 +91,7 @@ def test_the_types_hold_for_a_caller() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("name", "kind"), [("result", Summary), ("conditions", Conditions)])
+@pytest.mark.parametrize(("name", "kind"), [("result", Summary), ("conditions", Conditions), ("audit", AuditSummary)])
 def test_the_published_schemas_are_those_of_the_code(name: str, kind: type) -> None:
     published = importlib.resources.files("tiepoint") / "schemas" / f"{name}.schema.json"
     assert published.read_text(encoding="utf-8") == result_json.schema(kind), (

@@ -32,5 +32,9 @@ def walk(folder: Path) -> str | None:
     moved: tp.Comparison = tp.compare(again, result)
     first: tp.Movement = moved.movements[0]
     choice: str | None = again.summary.decision.choice
-    print(warnings, mean, part.slices, beside.arms, first.difference)
+    gates: tp.Gates = study.gates
+    audit: tp.Audit = tp.audit(study, "mine", folder / "new.parquet", target_contract=folder / "new.toml")
+    audited: tp.AuditSummary = tp.load_audit(tp.record(audit, folder / "results")).summary
+    judged: tp.GateResult = audited.gates[0]
+    print(warnings, mean, part.slices, beside.arms, first.difference, gates.loss, judged.outcome, audited.outcome)
     return choice

@@ -16,21 +16,33 @@ State = Literal["in", "out", "open", "not tested"]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean over n scored queries with its two-sided interval; None: could not be measured."""
+    """A mean over n scored queries with its two-sided interval; None: could not be measured.
+
+    trusted   False: fewer than 10 independent queries have another value than most, so that the interval may miss the mean more
+              often than it says
+    """
 
     mean: float | None
     low: float | None
     high: float | None
     n: int
+    trusted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a mean moves over all orders of tied documents, and the most that unjudged hits could make of it."""
+    """How far a mean moves over all orders of tied documents, and over all that unjudged hits could be.
+
+    tie_expected     the mean over these orders, each as likely as any other; None: the measure has no closed form
+    unjudged_worst   the least that unjudged hits could make of it: one that is relevant counts in the denominator too
+    unjudged_best    the most
+    """
 
     tie_low: float | None
     tie_high: float | None
     unjudged_best: float | None
+    tie_expected: float | None = None
+    unjudged_worst: float | None = None
 
 
 Figures: TypeAlias = Mapping[str, Figure]
@@ -92,12 +104,14 @@ class Group:
 
     clusters   independent ones among the scored
     enough     False: too few to decide anything on this group alone
+    least      how many independent ones, in clusters as uneven as these, it takes at least; None: no number would do
     """
 
     queries: int
     scored: int
     clusters: int
     enough: bool
+    least: int | None = None
 
 
 Groups: TypeAlias = Mapping[str, Mapping[str, Group]]
@@ -114,6 +128,21 @@ class Suspects:
 
     count: int | None = None
     queries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Texts that stand more than once, among the documents that the readers may see. None: none may be counted.
+
+    documents   documents whose text is another's too, line ends and Unicode form aside
+    texts       such texts
+    queries     how many queries share a run of words with a document, and the first of their ids
+    """
+
+    documents: int | None = None
+    texts: int | None = None
+    queries: int | None = None
+    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +164,10 @@ class Denominators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFigures:
-    """What candidates and baselines have in common: every figure, by slice, subgroup, region and split."""
+    """What candidates and baselines have in common: every figure, by slice, subgroup, region and split.
+
+    judged   slice to Judged@k at the cut-off of the rule's measure; None: no scored query has a hit
+    """
 
     measures: Slices = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
@@ -143,6 +175,7 @@ class ArmFigures:
     subgroups: Mapping[str, Slices] = field(default_factory=dict)
     regions: Mapping[str, Slices] = field(default_factory=dict)
     splits: Mapping[str, Slices] = field(default_factory=dict)
+    judged: Mapping[str, float | None] = field(default_factory=dict)
     ties: Mapping[str, Ties] = field(default_factory=dict)
     failed_queries: Mapping[str, int] = field(default_factory=dict)
 
@@ -225,9 +258,11 @@ class Decision:
     choice            None unless decided
     point_choice      the cheapest candidate whose mean is within the gap of the best mean; None: none measured
     open              candidates that the rule could call neither in nor out
-    least_queries     below this many independent queries (clusters) nothing can be in
-    settle_queries    roughly how many queries would settle it four times in five; None: no number would, at these means
+    least_queries     below this many independent queries (clusters as uneven as these) nothing can be in
+    settle_queries    roughly how many queries would settle it four times in five; None: not even a million, at these means
     settle_gap        the smallest gap at which these queries decide; None: no gap below 1 does
+    tests             one-sided hypotheses that the walk put to the test: of every candidate it came to, against every other,
+                      that it loses more than the gap and that it does not
     """
 
     verdict: Verdict
@@ -249,6 +284,7 @@ class Decision:
     settle_queries: int | None
     settle_gap: float | None
     warnings: tuple[str, ...] = ()
+    tests: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +303,7 @@ class Summary:
 
     not_judged          ids of the queries without a judgement that are not flagged as having no answer; never scored
     suspects            queries whose labels are in doubt
+    copied              documents and queries whose words stand elsewhere too
     subgroups, regions  the sizes of the groups that the arms have figures for
     """
 
@@ -285,6 +322,7 @@ class Summary:
     baselines: tuple[BaselineResult, ...]
     decision: Decision
     suspects: Suspects = field(default_factory=Suspects)
+    copied: Copied = field(default_factory=Copied)
     subgroups: Groups = field(default_factory=dict)
     regions: Groups = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -302,6 +340,8 @@ class Conditions:
     seeds          purpose to seed
     encoded        in which order the candidates were encoded in this run
     throughput     candidate id to when, where and with how many threads its figures were measured
+    search         candidate and view to how its exact search was proven: first pass, epsilon (half the widest proven interval
+                   of a pair that was scored again, in units of the score), how many pairs were scored again
     not_executed   what was not executed, and why
     """
 
@@ -323,6 +363,7 @@ class Conditions:
     throughput: Mapping[str, Mapping[str, str | int | float | None]]
     definitions: Mapping[str, str]
     not_executed: Mapping[str, str]
+    search: Mapping[str, Mapping[str, str | int | float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -338,6 +379,7 @@ class Result:
     queries      query, cluster, split, subgroups, regions, rare, no_answer
     documents    document, content_hash, regions, words: the corpus that was searched
     words        word_hash, count: the distinct words of that corpus, by hash
+    explained    what the cost model of each exact search chose and why; the owner's, and never recorded
     The tables are pyarrow Tables, the owner's: they name every id. documents and words are empty in a result that does not
     say what its corpus was.
     """
@@ -350,3 +392,4 @@ class Result:
     queries: pa.Table
     documents: pa.Table = field(default_factory=lambda: pa.table({}))
     words: pa.Table = field(default_factory=lambda: pa.table({}))
+    explained: tuple[str, ...] = ()

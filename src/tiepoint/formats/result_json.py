@@ -12,6 +12,7 @@ from tiepoint.core.audit import AUDIT_VERSION, AuditSummary
 from tiepoint.core.check import Check
 from tiepoint.core.comparison import Comparison
 from tiepoint.core.dry_run import DryRun
+from tiepoint.core.power import Power
 from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
 from tiepoint.core.shown import Part, SideBySide
 from tiepoint.errors import InputError, Problem
@@ -22,7 +23,9 @@ NAMES: Mapping[Kind, str] = {Summary: "result", Conditions: "conditions", AuditS
 VERSIONS: Mapping[Kind, int] = {Summary: SCHEMA_VERSION, Conditions: SCHEMA_VERSION, AuditSummary: AUDIT_VERSION}
 
 
-def dump(document: Summary | Conditions | AuditSummary | Part | SideBySide | Comparison | Check | DryRun) -> bytes:
+def dump(
+    document: Summary | Conditions | AuditSummary | Part | SideBySide | Comparison | Check | DryRun | Power,
+) -> bytes:
     """UTF-8 JSON, indented, without NaN: what is unknown is null."""
     return TypeAdapter(type(document)).dump_json(document, indent=2) + b"\n"
 

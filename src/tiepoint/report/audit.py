@@ -61,10 +61,9 @@ def sentence(found: AuditSummary) -> str:
     gates = found.gates
     named = {o: [g.name for g in gates if g.outcome == o] for o in ("fail", "undecided", "not executed")}
     said = "; ".join(f"{outcome}: {', '.join(names)}" for outcome, names in named.items() if names)
-    mechanical = {"pass": "hold", "fail": "fail"}.get(found.mechanical_outcome, found.mechanical_outcome)
-    return (
-        f"{SAID[found.outcome]}{f' ({said})' if said else ''}. The mechanical gates: {mechanical}. {QUALITY_DECISION}"
-    )
+    outcome = found.mechanical_outcome
+    mechanical = {"pass": "hold", "fail": "fail"}.get(outcome, f"are {outcome}")
+    return f"{SAID[found.outcome]}{f' ({said})' if said else ''}. The mechanical gates {mechanical}. {QUALITY_DECISION}"
 
 
 def brief(found: AuditSummary) -> tuple[Section, ...]:
@@ -73,6 +72,7 @@ def brief(found: AuditSummary) -> tuple[Section, ...]:
     gates = tuple(f"{g.name}: {g.outcome}. {g.evidence}" for g in found.gates)
     every = (
         Section(f"Moving from {found.source.name} to {found.target.name}", (*head, sentence(found))),
+        Section("Contracts", _brief_contracts(found)),
         Section("Gates", gates),
         *(
             Section(s.title, s.lines, tuple(_main_rows(t) for t in s.tables))
@@ -83,6 +83,12 @@ def brief(found: AuditSummary) -> tuple[Section, ...]:
         Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
     )
     return tuple(s for s in every if s.lines or any(t.rows for t in s.tables))
+
+
+def _brief_contracts(found: AuditSummary) -> tuple[str, ...]:
+    fields = ", ".join(d.field for d in found.contracts.differences)
+    said = _contract_lines(found)[0]
+    return (said, f"They differ in {fields}.") if fields else (said,)
 
 
 def _main_rows(table: Table) -> Table:
@@ -145,7 +151,9 @@ def _ledger(one: Holding) -> str:
     if one.wanted is None:
         return "not executed: no ledger"
     closes = {True: "closes", False: "does not close", None: "not whole"}[one.closed]
-    return f"{one.wanted:,} wanted, {one.encoded} encoded, {one.cached} cached, {one.failed} failed: {closes}"
+    counts = {"encoded": one.encoded, "cached": one.cached, "failed": one.failed}
+    said = ", ".join(f"{NONE if count is None else format(count, ',')} {name}" for name, count in counts.items())
+    return f"{one.wanted:,} wanted, {said}: {closes}"
 
 
 def _canon(found: AuditSummary) -> Table:
@@ -180,11 +188,10 @@ def _provenance(found: AuditSummary) -> Table:
         ("sampled and embedded again", *(_sampled(one) for one in both)),
         ("elsewhere", *(_named(one.offenders) if one.reason is None else NONE for one in both)),
         ("share elsewhere", *(_share(one) for one in both)),
+        ("not checked: no text is known", *(NONE if one.reason else f"{one.unchecked:,}" for one in both)),
     ]
-    for side, one in zip(SIDES, both, strict=True):
-        for part in one.strata:
-            cell = f"{part.elsewhere:,} of {part.sampled:,} ({part.rows:,} rows)"
-            rows.append((part.name, *(cell if side == which else NONE for which in SIDES)))
+    parts = [{p.name: f"{p.elsewhere:,} of {p.sampled:,} (rows: {p.rows:,})" for p in one.strata} for one in both]
+    rows += [(name, *(of.get(name, NONE) for of in parts)) for name in dict.fromkeys([*parts[0], *parts[1]])]
     note = "A label is a claim: a random sample of each stratum is embedded again and compared with what is stored."
     return Table("Are the vectors in the space that they name?", ("", *SIDES), tuple(rows), note)
 
@@ -196,24 +203,31 @@ def _sampled(one: Provenance) -> str:
 def _share(one: Provenance) -> str:
     if one.low is None or one.high is None:
         return NONE
-    return f"{one.share:.2%} [{one.low:.2%}, {one.high:.2%}] at {one.level:.0%}"
+    return f"{one.share:.2%} [{one.low:.2%}, {one.high:.2%}] at {_level(one.level)}"
 
 
 def _quality(found: AuditSummary) -> Iterator[Section]:
     if found.quality is None:
         return
     tables = []
-    for name in dict.fromkeys(d.slice for d in found.quality.deltas):
+    empty = [a.slice for a in found.agreement if not a.queries]
+    for name in dict.fromkeys(d.slice for d in found.quality.deltas if d.slice not in empty):
         rows = tuple(_delta(d) for d in found.quality.deltas if d.slice == name)
         head = ("", "group", "n", *SIDES, "difference", "at worst", "p (Holm)", "better/worse/same")
         tables.append(Table(f"{name} ({IN_WORDS[name]})", head, rows))
     lines: tuple[str, ...] = (
-        f"{found.quality.tests} hypotheses are tested; p values are Holm's over all of them. Intervals are two-sided at "
-        f"{found.quality.level:.0%}, not corrected. Each query is encoded by its own space, and both are searched exactly.",
+        f"{_tested(found.quality.tests)} Intervals are two-sided at {_level(found.quality.level)}, not corrected. Each query is "
+        "encoded by its own space, and both are searched exactly.",
     )
+    if found.quality.split is not None:
+        lines = (*lines, f"Every figure is of the split {found.quality.split}, as the decision is.")
     if found.quality.source_missing or found.quality.target_missing:
         missing = f"{found.quality.source_missing} in the source, {found.quality.target_missing} in the target"
         lines = (*lines, f"Queries without a vector are misses: {missing}.")
+    if empty:
+        lines = (*lines, f"Slices without a query: {', '.join(f'{name} ({IN_WORDS[name]})' for name in empty)}.")
+    if found.quality.lost_hidden is not None:
+        lines = (*lines, f"The queries that lost most are not shown: {found.quality.lost_hidden}.")
     yield Section(QUALITY, lines, tuple(tables))
     if found.quality.lost:
         yield Section(
@@ -221,6 +235,21 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
             tuple(f"{q.query}: {q.measure} {number(q.source)} to {number(q.target)}" for q in found.quality.lost),
             tuple(map(_lost, found.quality.lost)),
         )
+
+
+def _tested(tests: int) -> str:
+    match tests:
+        case 0:
+            return "No hypothesis is tested."
+        case 1:
+            return "One hypothesis is tested."
+        case _:
+            return f"{tests} hypotheses are tested; p values are Holm's over all of them."
+
+
+def _level(share: float) -> str:
+    """`95%`, `97.5%`."""
+    return f"{round(100 * share, 6):g}%"
 
 
 def _delta(d: Delta) -> tuple[str, ...]:
@@ -257,6 +286,7 @@ def _agreement(found: AuditSummary) -> Table:
             number(a.target_judged), _between(a.difference_worst, a.difference_best),
         )
         for a in found.agreement
+        if a.queries
     )  # fmt: skip
     head = (
         "", "queries", "both empty", f"Jaccard@{found.k}", "RBO", "in (judged)", "out (judged)", "judged before", "judged after",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tiepoint.core.check import CandidateCheck, Check, Lengths, Named, Spread
 from tiepoint.core.since import Since
-from tiepoint.report.table import IN_WORDS, NONE, Section, Table, number, whole
+from tiepoint.report.table import IN_WORDS, NONE, Section, Table, number, percent, whole
 
 FIRST_REGIONS = 20
 """Regions in the table; the others are counted, and `--json` has them all."""
@@ -109,6 +109,8 @@ def _queries(check: Check) -> Iterator[str]:
         split = f"split {name}" if name else ("without a split" if len(check.splits) > 1 else "no splits")
         yield f"{split}: {asked.queries:,} queries, {asked.clusters:,} independent clusters"
     yield _deciding(check)
+    if check.deciding.chances:
+        yield _chances(check)
     judged = check.judged
     yield f"{judged.judgements:,} judgements; repeated word for word and counted once: {judged.repeats:,}"
     yield f"judged documents that the corpus lacks: {_named(judged.absent)}"
@@ -131,6 +133,12 @@ def _deciding(check: Check) -> str:
         return f"{start}; no number of queries can show a candidate inside a gap of {d.gap:g}"
     gap = "" if d.smallest_gap is None else f"; so many could at best show a gap of {number(d.smallest_gap)}"
     return f"{start}; a gap of {d.gap:g} takes at least {d.least:,}: {'enough' if d.enough else 'too few'}{gap}"
+
+
+def _chances(check: Check) -> str:
+    """The chance that the study's own queries decide, by how differences lie."""
+    found = "; ".join(f"{percent(chance)} ({words})" for words, chance in check.deciding.chances.items())
+    return f"chance that so many decide, if no candidate is truly ahead: {found}; tiepoint power tells more"
 
 
 def _slices(check: Check) -> Table:

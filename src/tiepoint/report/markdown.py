@@ -15,6 +15,7 @@ def markdown(page: Page) -> str:
     blocks += [f"**{_plain(page.sentence)}**", _table(page.main)]
     for section in page.sections:
         blocks.append(f"## {_plain(section.title)}")
+        blocks += [f"> **Warning:** {_plain(warning)}" for warning in section.warnings]
         if section.lines:
             blocks.append("\n".join(f"- {_plain(line)}" for line in section.lines))
         blocks += [f"### {_plain(table.title)}\n\n{_table(table)}" for table in section.tables if table.rows]

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tiepoint.core.candidate import RUN
-from tiepoint.core.result import CandidateResult, Conditions, Summary
-from tiepoint.report import quality, sections
+from tiepoint.core.report import Forest, Report
+from tiepoint.core.result import CandidateResult, Summary
+from tiepoint.report import drawings, quality, sections
 from tiepoint.report.table import NONE, Page, Section, Table, arms_of, headline, main_recall, mean, number, rate, whole
 
 
-def page(summary: Summary, conditions: Conditions) -> Page:
+def page(report: Report) -> Page:
     """The whole report."""
-    every = (
+    summary, conditions = report.summary, report.conditions
+    forests = {forest.kind: forest for forest in report.forests}
+    first = (
         quality.decision(summary),
+        drawings.against_cost(report.cost),
+        drawings.recalls(report.recalls),
+        drawings.inversion(report.inversion),
         quality.slices(summary),
-        quality.groups(summary, "subgroups"),
-        quality.groups(summary, "regions"),
+        _drawn(quality.groups(summary, "subgroups"), forests.get("subgroups")),
+        _drawn(quality.groups(summary, "regions"), forests.get("regions")),
+    )
+    after = (
         Section("Cost and throughput", (), (sections.cost(summary),)),
         Section(
             "Texts and vectors",
@@ -28,10 +38,25 @@ def page(summary: Summary, conditions: Conditions) -> Page:
         Section("Definitions", tuple(f"{name}: {text}" for name, text in summary.definitions.items())),
         Section("Conditions", sections.conditions_of(conditions)),
     )
-    kept = tuple(s for s in every if s.lines or any(t.rows for t in s.tables))
+    kept = [_warned(s, report) for s in (*first, *after) if s.lines or any(t.rows for t in s.tables)]
+    titles = {s.title for s in first}
     return Page(
-        f"{summary.study}: which embedding model", summary.notice, summary.decision.sentence, main(summary), kept
+        f"{summary.study}: which embedding model",
+        summary.notice,
+        summary.decision.sentence,
+        main(summary),
+        tuple(kept),
+        badge=summary.decision.verdict,
+        explore_after=sum(s.title in titles for s in kept),
     )
+
+
+def _drawn(section: Section, forest: Forest | None) -> Section:
+    return replace(section, drawings=tuple(drawings.forest(forest)))
+
+
+def _warned(section: Section, report: Report) -> Section:
+    return replace(section, warnings=(*section.warnings, *report.warnings.get(section.title, ())))
 
 
 def main(summary: Summary) -> Table:

@@ -7,6 +7,8 @@ from typing import Literal
 
 from tiepoint.core.result import Groups, Summary
 from tiepoint.report.table import (
+    DOUBT,
+    DOUBTED,
     IN_WORDS,
     TOO_FEW,
     Section,
@@ -32,12 +34,17 @@ def decision(summary: Summary) -> Section:
         lines.append(
             f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
         )
+    if d.tests:
+        lines.append(
+            f"Tested: {d.tests} one-sided hypotheses, corrected as the definitions say. The intervals of the figures below stand "
+            "for themselves and are not corrected for their number."
+        )
     if d.settle_queries is not None:
         lines.append(
             f"Roughly {d.settle_queries:,} queries would settle it four times in five, if means and spreads stay as they are."
         )
     elif d.verdict == "undecided":
-        lines.append("At these means no number of queries would settle it at this gap.")
+        lines.append("At these means not even a million queries would settle it at this gap.")
     if d.settle_gap is not None:
         lines.append(f"The smallest gap at which these queries decide: {number(d.settle_gap)}.")
     rows = tuple((s.id, s.state, number(s.mean), number(s.may_lose_at_most)) for s in d.standings)
@@ -48,13 +55,16 @@ def decision(summary: Summary) -> Section:
 
 def slices(summary: Summary) -> Section:
     """Every measure of every arm, slice by slice."""
-    return Section("Quality", _quality_notes(summary), (*_slice_tables(summary), _beside(summary)))
+    return Section("Quality", _quality_notes(summary), (*_slice_tables(summary), _judged(summary), _beside(summary)))
 
 
 def _quality_notes(summary: Summary) -> tuple[str, ...]:
     graded = [m for m in summary.measures if m.startswith("nDCG")]
     gain = "the grade itself" if graded and all("linear" in m for m in graded) else "2^grade − 1"
-    return (f"The gain of nDCG is {gain}. Unjudged hits gain nothing and are counted in Judged@k.",) if graded else ()
+    said = (f"The gain of nDCG is {gain}. Unjudged hits gain nothing and are counted in Judged@k.",) if graded else ()
+    arms = [arm.measures for arm in arms_of(summary)]
+    doubted = any(not f.trusted for of in arms for figures in of.values() for f in figures.values())
+    return (*said, DOUBTED) if doubted else said
 
 
 def _slice_tables(summary: Summary) -> Iterable[Table]:
@@ -73,6 +83,14 @@ def _slice_tables(summary: Summary) -> Iterable[Table]:
         )
 
 
+def _judged(summary: Summary) -> Table:
+    """How much of each ranking was judged, at the cut-off of the rule's measure."""
+    names = [name for name, counts in summary.denominators.items() if counts.queries]
+    rows = tuple((arm.id, *(number(arm.judged.get(name)) for name in names)) for arm in arms_of(summary) if arm.judged)
+    head = ("", *(f"{name} ({IN_WORDS[name]})" for name in names))
+    return Table("How much of each ranking is judged", head, rows, "Unjudged hits gain nothing and are not grade 0.")
+
+
 def _beside(summary: Summary) -> Table:
     """What stands beside each figure of the rule's measure, and recall with what the filter removed left in."""
     measure, recall = summary.decision.measure, main_recall(summary)
@@ -82,13 +100,16 @@ def _beside(summary: Summary) -> Table:
             bounds = arm.bounds.get(name, {}).get(measure)
             if counts.queries and bounds is not None:
                 over = arm.over_readable_gold.get(name, {}).get(recall)
-                best = (bounds.tie_low, bounds.tie_high, bounds.unjudged_best)
-                rows.append((name, arm.id, *map(number, best), mean(over)))
+                ties = (bounds.tie_low, bounds.tie_expected, bounds.tie_high)
+                unjudged = (bounds.unjudged_worst, bounds.unjudged_best)
+                rows.append((name, arm.id, *map(number, ties + unjudged), mean(over)))
     head = (
         "",
         "",
         "lowest over ties",
+        "mean over ties",
         "highest over ties",
+        "least by unjudged hits",
         "most by unjudged hits",
         f"{recall} over all readable gold",
     )
@@ -106,8 +127,10 @@ def groups(summary: Summary, kind: Literal["subgroups", "regions"]) -> Section:
         for name in summary.denominators
         if _in_slice(summary, kind, name)
     )
-    few = tuple(note for note in (too_few_note(summary, kind),) if note)
-    return Section(kind.capitalize(), few if tables else (), tables)
+    notes = [note for note in (too_few_note(summary, kind),) if note]
+    if any(DOUBT in cell for table in tables for row in table.rows for cell in row):
+        notes.append(DOUBTED)
+    return Section(kind.capitalize(), tuple(notes) if tables else (), tables)
 
 
 def too_few_note(summary: Summary, kind: Literal["subgroups", "regions"]) -> str:
@@ -115,16 +138,19 @@ def too_few_note(summary: Summary, kind: Literal["subgroups", "regions"]) -> str
     sizes: Groups = getattr(summary, kind)
     if all(size.enough for of in sizes.values() for size in of.values()):
         return ""
-    least = summary.decision.least_queries
-    bound = "" if least is None else f" (at the gap of {summary.decision.gap:g} at least {least:,} are needed)"
-    return f"{TOO_FEW.capitalize()}: too few independent queries to call any candidate by this group alone{bound}."
+    return (
+        f"{TOO_FEW.capitalize()}: too few independent queries to call any candidate by this group alone. Beside it stands how "
+        f"many it takes at least, at the gap of {summary.decision.gap:g}; more to be likely: tiepoint power says how many."
+    )
 
 
 def state_of(summary: Summary, kind: Literal["subgroups", "regions"], group: str, name: str) -> str:
-    """`too few to decide`, or nothing, for a group in a slice."""
+    """`too few to decide: 149 needed`, or nothing, for a group in a slice."""
     sizes: Groups = getattr(summary, kind)
     size = sizes.get(group, {}).get(name)
-    return TOO_FEW if size is not None and not size.enough else ""
+    if size is None or size.enough:
+        return ""
+    return TOO_FEW if size.least is None else f"{TOO_FEW}: {size.least:,} needed"
 
 
 def _in_slice(summary: Summary, kind: str, name: str) -> list[str]:

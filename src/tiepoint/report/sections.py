@@ -163,6 +163,7 @@ def conditions_of(conditions: Conditions) -> tuple[str, ...]:
         "order of encoding: " + ", ".join(conditions.encoded),
     ]
     lines += [f"throughput of {name}: {_throughput(facts)}" for name, facts in conditions.throughput.items()]
+    lines += [f"search of {name}: {_throughput(facts)}" for name, facts in conditions.search.items()]
     lines += [f"SHA-256 of {name}: {value}" for name, value in conditions.hashes.items()]
     lines += [f"signature of {name}: {value}" for name, value in conditions.signatures.items()]
     return tuple(lines)

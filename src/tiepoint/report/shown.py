@@ -22,7 +22,8 @@ def part(found: Part) -> Section:
     tables, lines = [], []
     for of in found.slices:
         if of.size is not None and not of.size.enough:
-            bound = "" if found.least is None else f", {found.least:,} are needed at the rule's gap"
+            least = found.least if of.size.least is None else of.size.least
+            bound = "" if least is None else f", {least:,} are needed at the rule's gap"
             lines.append(f"{of.slice}: {TOO_FEW} ({of.size.clusters:,} independent queries{bound})")
         scored = "" if of.size is None else f", {of.size.scored} of {of.size.queries} queries scored"
         for start in range(0, len(found.measures), MEASURES_BESIDE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tiepoint.core.result import BaselineResult, CandidateResult, Figure, Figures, Slices, Summary
@@ -16,6 +16,8 @@ IN_WORDS = {
     "rare": "rare names",
 }
 TOO_FEW = "too few to decide"
+DOUBT = "]?"
+DOUBTED = "An interval with a question mark cannot be trusted: fewer than 10 independent queries have another value than most."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +31,45 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart: what it is called as a file, what it shows, in words, and its Vega-Lite document, made when it is asked for."""
+
+    name: str
+    title: str
+    says: str
+    spec: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with sentences and tables under it."""
+    """A heading with sentences and tables under it.
+
+    drawings   every figure in them stands in a table of the section
+    warnings   what should make a reader doubt the figures of this section
+    """
 
     title: str
     lines: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What every form of the report says, in this order."""
+    """What every form of the report says, in this order.
+
+    badge           the verdict in a word or two
+    explore_after   the queries come after so many sections; 0: after all of them
+    """
 
     title: str
     notice: str | None
     sentence: str
     main: Table
     sections: tuple[Section, ...]
+    badge: str = ""
+    explore_after: int = 0
 
 
 def number(value: float | None) -> str:
@@ -54,10 +78,12 @@ def number(value: float | None) -> str:
 
 
 def figure(found: Figure | None) -> str:
-    """`0.5142 [0.4700, 0.5590]`."""
+    """`0.5142 [0.4700, 0.5590]`; a question mark behind an interval that cannot be trusted."""
     if found is None or found.mean is None:
         return NONE
-    interval = "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]"
+    interval = (
+        "" if found.low is None else f" [{number(found.low)}, {number(found.high)}]{'' if found.trusted else '?'}"
+    )
     return number(found.mean) + interval
 
 
@@ -69,6 +95,11 @@ def mean(found: Figure | None) -> str:
 def whole(value: float | None) -> str:
     """A whole number with thousands parted."""
     return NONE if value is None else f"{value:,.0f}"
+
+
+def percent(value: float | None) -> str:
+    """A share in whole per cent; an en dash for what could not be told."""
+    return NONE if value is None else f"{value:.0%}"
 
 
 def rate(value: float | None) -> str:

@@ -11,12 +11,10 @@ from tiepoint.core.audit import Audit
 from tiepoint.core.result import Conditions, Result, Summary
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json, trec
-from tiepoint.report.html import html
-from tiepoint.report.markdown import markdown
-from tiepoint.report.page import page
 from tiepoint.workflows.conditions import TREC_RUNS
 from tiepoint.workflows.folders import name_of, written_beside
 from tiepoint.workflows.record_audit import record_audit
+from tiepoint.workflows.report import write_report_files, written
 from tiepoint.workflows.snapshot import DOCUMENTS, WORDS
 from tiepoint.workflows.tables import GOLD, PER_QUERY, QUERIES, RANKINGS
 
@@ -60,9 +58,7 @@ def _write(result: Result, beside: Path) -> str:
     summary = result_json.dump(result.summary)
     (beside / "result.json").write_bytes(summary)
     (beside / "conditions.json").write_bytes(result_json.dump(result.conditions))
-    whole = page(result.summary, result.conditions)
-    (beside / "report.md").write_text(markdown(whole), encoding="utf-8", newline="\n")
-    (beside / "report.html").write_text(html(whole), encoding="utf-8", newline="\n")
+    write_report_files(written(result), beside)
     rows = beside / "rows"
     rows.mkdir()
     for name in TABLES:

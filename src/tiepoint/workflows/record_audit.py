@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tiepoint.core.audit import Audit
+from tiepoint.core.audit import Audit, AuditSummary
+from tiepoint.errors import InputError
 from tiepoint.formats import result_json
-from tiepoint.report.audit import audit_page
-from tiepoint.report.html import html
-from tiepoint.report.markdown import markdown
+from tiepoint.workflows.audit_agreement import AGREEMENT
+from tiepoint.workflows.audit_findings import FINDINGS
+from tiepoint.workflows.audit_rows import PER_QUERY, SIDE_RANKINGS
 from tiepoint.workflows.folders import name_of, written_beside
+from tiepoint.workflows.report import write_report_files, written
 
-TABLES = ("findings", "per_query", "agreement", "rankings")
+TABLES: Mapping[str, pa.Schema] = {
+    "findings": FINDINGS,
+    "per_query": PER_QUERY,
+    "agreement": AGREEMENT,
+    "rankings": SIDE_RANKINGS,
+}
+"""The owner's tables by the names of core.audit.Audit, which are those of their files."""
 
 
 def record_audit(audit: Audit, folder: str | Path) -> Path:
@@ -24,14 +34,29 @@ def record_audit(audit: Audit, folder: str | Path) -> Path:
     return written_beside(Path(folder), lambda beside: _write(audit, beside))
 
 
+def load_audit(folder: str | Path) -> Audit:
+    """Read a recorded audit back. An audit without rows/ (the owner's part) has empty tables.
+
+    raises   InputError when the folder holds no audit, or one of another schema version
+    """
+    place = Path(folder)
+    if not (place / "audit.json").is_file():
+        raise InputError("the folder holds no audit", where=str(place), fix="name one folder under results/")
+    found = result_json.parse(AuditSummary, (place / "audit.json").read_bytes(), where=str(place / "audit.json"))
+    rows = {name: place / "rows" / f"{name}.parquet" for name in TABLES}
+    return Audit(summary=found, **{name: _read(path, TABLES[name]) for name, path in rows.items()})
+
+
 def _write(audit: Audit, beside: Path) -> str:
     summary = result_json.dump(audit.summary)
     (beside / "audit.json").write_bytes(summary)
-    whole = audit_page(audit.summary)
-    (beside / "report.md").write_text(markdown(whole), encoding="utf-8", newline="\n")
-    (beside / "report.html").write_text(html(whole), encoding="utf-8", newline="\n")
+    write_report_files(written(audit), beside)
     rows = beside / "rows"
     rows.mkdir()
     for name in TABLES:
         pq.write_table(getattr(audit, name), rows / f"{name}.parquet", compression="zstd")
     return name_of(audit.summary.conditions["created"], summary)
+
+
+def _read(path: Path, schema: pa.Schema) -> pa.Table:
+    return pq.read_table(path, schema=schema) if path.is_file() else schema.empty_table()
