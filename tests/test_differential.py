@@ -27,6 +27,9 @@ MEASURES = [
     "Judged@3",
     "recall(rel=2)@4",
     "RR(rel=2)@6",
+    "P@3",
+    "AP@5",
+    "AP(rel=2)@3",
 ]
 PARENTS = {"Teesdale": "Durham", "Weardale": "Durham", "Rookhope": "Weardale"}
 ALIASES = {"Co. Durham": "Durham", "Upper Teesdale": "Teesdale", "Kent County": "Kent"}
@@ -109,10 +112,11 @@ def made_study(seed: int) -> dict:
     }
 
 
-def benched(folder: Path, made: dict, rule: dict) -> tp.Result:
+def written(folder: Path, made: dict, rule: dict) -> Path:
+    """The made study as files."""
     public = made["public"]
     columns = dict.fromkeys(["cluster"] if made["seed"] % 2 else [], "cluster")
-    write_study(
+    return write_study(
         folder,
         documents=made["documents"],
         questions=[{k: v for k, v in q.items() if v is not None or k == "region"} for q in made["queries"]],
@@ -133,6 +137,8 @@ def benched(folder: Path, made: dict, rule: dict) -> tp.Result:
         decision=rule,
     )
 
+
+def benched(folder: Path, made: dict, rule: dict) -> tp.Result:
     def candidate(arm: dict) -> tp.Candidate:
         def encode(texts: list[str]) -> np.ndarray:
             rows = [arm["vectors"].get(text, [1] * arm["dimension"]) for text in texts]
@@ -140,7 +146,8 @@ def benched(folder: Path, made: dict, rule: dict) -> tp.Result:
 
         return tp.Candidate(arm["id"], encode=encode, contract=contract(arm["dimension"], metric=arm["metric"]))
 
-    return tp.bench(tp.load_study(folder), candidates=[candidate(arm) for arm in made["arms"]])
+    study = tp.load_study(written(folder, made, rule))
+    return tp.bench(study, candidates=[candidate(arm) for arm in made["arms"]])
 
 
 def near(ours: float | None, expected: float | None) -> bool:
@@ -159,7 +166,7 @@ def test_every_figure_equals_a_plain_loop(seed: int, tmp_path: Path) -> None:
         if name != "unfiltered_same" and any(q in split and oracle.scored(q, view) for q in queries)
     ]
     rule = {
-        "measure": rng.choice(["nDCG@5", "recall@3", "RR@3", "pooled_recall@3"]),
+        "measure": rng.choice(["nDCG@5", "recall@3", "RR@3", "pooled_recall@3", "AP@5"]),
         "slice": rng.choice(able),
         "gap": rng.choice([0.1, 0.25, 0.4]),
         "confidence": rng.choice([0.8, 0.9]),
@@ -253,6 +260,10 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
     )
     if arm.id == "random":  # nothing ties there, whatever the tolerance
         best = worst = plain
+
+    def plain_orders(measure: str, q: dict, view: str, h: Hits) -> tuple[float, float] | None:
+        return oracle.value(measure, oracle.grades(q, h), list(oracle.relevant(q, view).values()))
+
     for measure in oracle.measures:
         if measure.startswith("Judged"):
             assert measure not in arm.bounds[part]
@@ -260,14 +271,18 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
         found, cutoff = arm.bounds[part][measure], split_name(measure)[2]
         assert near(found.tie_low, oracle.mean(measure, queries, view, worst)[0]), (part, measure)
         assert near(found.tie_high, oracle.mean(measure, queries, view, best)[0]), (part, measure)
-        values = [
-            value
-            for q in queries
-            if oracle.scored(q, view)
-            and (value := oracle.unjudged_best(measure, q, view, plain[q["_id"]], cutoff)) is not None
-        ]
-        bottom = math.fsum(b for _, b in values)
-        assert near(found.unjudged_best, math.fsum(t for t, _ in values) / bottom if bottom else None), (part, measure)
+        orders = plain_orders if arm.id == "random" else oracle.over_orders
+        scored = [q for q in queries if oracle.scored(q, view)]
+        every = {
+            "tie_expected": [orders(measure, q, view, hits[q["_id"]]) for q in scored],
+            "unjudged_best": [oracle.unjudged_best(measure, q, view, plain[q["_id"]], cutoff) for q in scored],
+            "unjudged_worst": [oracle.unjudged_worst(measure, q, view, plain[q["_id"]], cutoff) for q in scored],
+        }
+        for name, of in every.items():
+            values = [value for value in of if value is not None]
+            bottom = math.fsum(b for _, b in values)
+            expected = math.fsum(t for t, _ in values) / bottom if bottom else None
+            assert near(getattr(found, name), expected), (part, measure, name)
         if measure.startswith("recall") and view == "filtered" and queries:
             figure = arm.over_readable_gold[part][measure]
             mean, n = oracle.over_readable(measure, queries, plain)

@@ -8,6 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How an exact search proved its rankings. It belongs to the conditions of a run: no ranking depends on it.
+
+    first_pass     what made the approximate scores
+    epsilon        half the widest interval that the certificate gave a pair that was scored again, in units of the score
+    scored         pairs that the first pass scored
+    rescored       pairs of them that were scored again, in the fixed order
+    kernels        which inner loops ran: numpy, or numba (the same bits)
+    numba          whether numba is installed
+    threads        how many worked at once
+    memory_bytes   what the search was to hold at most, above vectors, masks and result
+    explained      what the cost model chose and why; it counts documents of every principal, so it is the owner's alone
+    """
+
+    first_pass: str
+    epsilon: float
+    scored: int
+    rescored: int
+    kernels: str
+    numba: bool
+    threads: int
+    memory_bytes: int
+    explained: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """Rankings of the queries in columns, best first; equal scores stand in ascending document id.
@@ -20,6 +46,7 @@ class Run:
     tied        int32: for each query the eligible documents beyond depth whose score ties with the last hit
     tolerance   scores within it count as tied
     failed      query position to the reason why it could not be searched; such a query is a miss
+    proof       of an exact search; None: the rankings were made in another way
     """
 
     document: NDArray[np.int32]
@@ -29,6 +56,7 @@ class Run:
     tied: NDArray[np.int32]
     tolerance: float
     failed: dict[int, str]
+    proof: Proof | None = None
 
     def __len__(self) -> int:
         return len(self.document)

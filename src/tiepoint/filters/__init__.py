@@ -7,13 +7,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.corpus import Corpus
+from tiepoint.filters.columns import Columns
 
 
 class Filter(Protocol):
     """What every filter offers. Two filters that admit the same documents for the same reason are equal."""
 
-    def mask(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def mask(self, columns: Columns) -> NDArray[np.bool_]:
         """(documents,) True where the filter admits the document."""
 
     def sentence(self) -> str:

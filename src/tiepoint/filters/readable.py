@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.corpus import Corpus
+from tiepoint.filters.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,11 @@ class ReadableBy:
 
     groups: frozenset[str]
 
-    def mask(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def mask(self, columns: Columns) -> NDArray[np.bool_]:
         """(documents,) True where the principal may read."""
-        return corpus.readable(self.groups)
+        if columns.corpus.public:
+            return np.ones(len(columns.corpus), dtype=bool)
+        return columns.carrying("acl", self.groups)
 
     def sentence(self) -> str:
         """The filter in words."""

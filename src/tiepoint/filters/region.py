@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.corpus import Corpus
+from tiepoint.filters.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class InRegion:
 
     regions: frozenset[str]
 
-    def mask(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def mask(self, columns: Columns) -> NDArray[np.bool_]:
         """(documents,) True where one of the document's regions is among these."""
-        return corpus.within(self.regions)
+        return columns.carrying("regions", self.regions)
 
     def sentence(self) -> str:
         """The filter in words."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.corpus import Corpus
+from tiepoint.core.corpus import Units
+from tiepoint.filters.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +18,15 @@ class Without:
 
     document: str
 
-    def mask(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def unit(self, units: Units) -> int:
+        """What is left out, as a unit of the corpus; -1 where the corpus lacks it."""
+        at = bisect_left(units.ids, self.document)
+        return at if at < len(units.ids) and units.ids[at] == self.document else -1
+
+    def mask(self, columns: Columns) -> NDArray[np.bool_]:
         """(documents,) False for the document, or for its passages; True everywhere where the corpus lacks it."""
-        at = bisect_left(corpus.units.ids, self.document)
-        if at == len(corpus.units.ids) or corpus.units.ids[at] != self.document:
-            return np.ones(len(corpus), dtype=bool)
-        kept: NDArray[np.bool_] = corpus.units.of_row != at
+        units = columns.corpus.units
+        kept: NDArray[np.bool_] = units.of_row != self.unit(units)
         return kept
 
     def sentence(self) -> str:

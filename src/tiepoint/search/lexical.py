@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import bm25s.tokenization
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 
 from tiepoint.core.run import Run
@@ -80,6 +78,10 @@ def terms_of(texts: Sequence[str]) -> list[list[str]]:
     """The terms of each text: bm25s' tokeniser with the Snowball stemmer."""
     if not texts:
         return []
+    # bm25s brings numba with it where that is installed: only who asks for terms waits for it.
+    import bm25s.tokenization
+    import Stemmer
+
     tokens = bm25s.tokenization.tokenize(
         list(texts),
         lower=True,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.run import Run
+from tiepoint.core.run import Proof, Run
 from tiepoint.search.eligibility import Eligibility, Part
 
 Scorer: TypeAlias = Callable[[Part], NDArray[np.float64]]
@@ -48,47 +48,88 @@ def rank(
     failed        queries that cannot be searched, with the reason; they get no hits
     """
     reasons = dict(failed or {})
-    queries = len(eligibility.group)
-    document = np.full((queries, depth), -1, dtype=np.int32)
-    scores = np.full((queries, depth), -np.inf)
-    eligible = np.zeros(queries, dtype=np.int64)
-    tied: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)] * queries
+    none = np.empty(0, dtype=np.int64)
+    query, unit, score = [none], [none], [np.empty(0)]
     for part in eligibility.parts():
-        eligible[part.queries] = len(part.units)
         askable = np.array([q for q in part.queries if int(q) not in reasons], dtype=np.int64)
         if len(part.rows) == 0 or len(askable) == 0:
             continue
         step = max(1, CELLS // len(part.rows))
         for start in range(0, len(askable), step):
             some = replace(part, queries=askable[start : start + step])
-            found = np.maximum.reduceat(scorer(some), part.starts, axis=1)
-            for query, unit_scores in zip(some.queries, found, strict=True):
-                order = _best(unit_scores, depth, tolerance)
-                top = order[:depth]
-                document[query, : len(top)] = part.units[top]
-                scores[query, : len(top)] = unit_scores[top]
-                tied[query] = part.units[order[depth:]].astype(np.int32)
-    return Run(
-        document=document,
-        score=scores,
-        eligible=eligible,
-        tied_start=np.concatenate([[0], np.cumsum([len(t) for t in tied])]).astype(np.int64),
-        tied=np.concatenate([np.empty(0, dtype=np.int32), *tied]),
+            for asking, scores in zip(
+                some.queries, np.maximum.reduceat(scorer(some), part.starts, axis=1), strict=True
+            ):
+                near = _near(scores, depth, tolerance)
+                query.append(np.full(len(near), asking))
+                unit.append(part.units[near])
+                score.append(scores[near])
+    return assemble(
+        np.concatenate(query),
+        np.concatenate(unit),
+        np.concatenate(score),
+        eligible=eligibility.eligible,
+        depth=depth,
         tolerance=tolerance,
         failed=reasons,
     )
 
 
-def _best(scores: NDArray[np.float64], depth: int, tolerance: float) -> NDArray[np.int64]:
-    """Positions of the best scores in order, followed by those beyond depth that tie with the last of them."""
+def assemble(
+    query: NDArray[np.int64],
+    unit: NDArray[np.int64],
+    score: NDArray[np.float64],
+    *,
+    eligible: NDArray[np.int64],
+    depth: int,
+    tolerance: float,
+    failed: dict[int, str],
+    repeated: bool = False,
+    proof: Proof | None = None,
+) -> Run:
+    """Rankings from pairs: for each query all that could be among its first depth or tie with the last of them.
+
+    query, unit, score   (pairs,) each; a score that is -inf or not a number cannot be found
+    eligible             (queries,) for the Run, as are tolerance, failed and proof
+    repeated             whether a unit may stand more than once for a query; it has its best score
+    """
+    found = score > -np.inf
+    order = np.lexsort((unit[found], -score[found], query[found]))
+    query, unit, score = query[found][order], unit[found][order], score[found][order]
+    if repeated:
+        first = np.lexsort((np.arange(len(query)), unit, query))
+        again = np.zeros(len(query), dtype=bool)
+        again[first[1:]] = (query[first[1:]] == query[first[:-1]]) & (unit[first[1:]] == unit[first[:-1]])
+        query, unit, score = query[~again], unit[~again], score[~again]
+    queries = len(eligible)
+    start = np.searchsorted(query, np.arange(queries + 1))
+    place = np.arange(len(query)) - start[query]
+    document = np.full((queries, depth), -1, dtype=np.int32)
+    scores = np.full((queries, depth), -np.inf)
+    top = place < depth
+    document[query[top], place[top]] = unit[top]
+    scores[query[top], place[top]] = score[top]
+    tied = np.zeros(len(query), dtype=bool)
+    for q in np.unique(query[~top]):
+        mine = slice(start[q], start[q + 1])
+        groups = tie_groups(score[mine], tolerance)
+        tied[mine] = (groups == groups[depth - 1]) & ~top[mine]
+    return Run(
+        document=document,
+        score=scores,
+        eligible=eligible,
+        tied_start=np.concatenate([[0], np.cumsum(np.bincount(query[tied], minlength=queries))]).astype(np.int64),
+        tied=unit[tied].astype(np.int32),
+        tolerance=tolerance,
+        failed=failed,
+        proof=proof,
+    )
+
+
+def _near(scores: NDArray[np.float64], depth: int, tolerance: float) -> NDArray[np.int64]:
+    """Positions of the scores that are among the depth best, or within tolerance of the last of them."""
     near = np.flatnonzero(scores > -np.inf)
     if len(near) > depth:
         kth = np.partition(scores[near], len(near) - depth)[len(near) - depth]
         near = near[scores[near] >= kth - tolerance]
-    # Units stand in ascending id, so a stable sort by score alone leaves equal scores in ascending id.
-    order = near[np.argsort(-scores[near], kind="stable")]
-    if len(order) <= depth:
-        return order
-    groups = tie_groups(scores[order], tolerance)
-    kept: NDArray[np.int64] = order[(np.arange(len(order)) < depth) | (groups == groups[depth - 1])]
-    return kept
+    return near

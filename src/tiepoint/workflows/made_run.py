@@ -78,7 +78,7 @@ def read_made_run(study: Study, candidate: Candidate) -> MadeRun:
     """
     files = _files(study, candidate)
     plain = Eligibility.of(study.corpus, study.queries, study.regions, filtered=False)
-    narrow = Eligibility.of(study.corpus, study.queries, study.regions, filtered=True)
+    narrow = Eligibility.of(study.corpus, study.queries, study.regions, filtered=True, masks=plain.masks)
     problems = Problems()
     placed = {view: _Placed.of(file, study) for view, file in files.items()}
     for view, file in files.items():

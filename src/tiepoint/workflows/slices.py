@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tiepoint.core.result import Denominators
 from tiepoint.core.study import Study
 from tiepoint.search.eligibility import Eligibility
+from tiepoint.search.masks import Masks
 
 UNFILTERED = "unfiltered"
 FILTERED = "filtered"
@@ -44,15 +45,15 @@ class Slice:
 
 def views(study: Study) -> dict[str, View]:
     """The two ways to search a study."""
-    plain = Eligibility.of(study.corpus, study.queries, study.regions, filtered=False)
-    narrow = Eligibility.of(study.corpus, study.queries, study.regions, filtered=True)
-    readable, many = _admitted(study, plain)
-    admitted, fewer = _admitted(study, narrow)
+    masks = Masks.of(study.corpus)
+    plain = Eligibility.of(study.corpus, study.queries, study.regions, filtered=False, masks=masks)
+    narrow = Eligibility.of(study.corpus, study.queries, study.regions, filtered=True, masks=masks)
+    readable, admitted = _admitted(study, plain), _admitted(study, narrow)
     absent = study.qrels.document < 0
     no_filter = ~study.queries.has_region[study.qrels.query]
     return {
-        UNFILTERED: View(UNFILTERED, plain, readable | absent, readable, many),
-        FILTERED: View(FILTERED, narrow, admitted | (absent & no_filter), readable, fewer),
+        UNFILTERED: View(UNFILTERED, plain, readable | absent, readable, plain.eligible),
+        FILTERED: View(FILTERED, narrow, admitted | (absent & no_filter), readable, narrow.eligible),
     }
 
 
@@ -109,14 +110,14 @@ def _ceiling(study: Study, part: Slice, counts: NDArray[np.bool_]) -> float | No
     return float((present[chosen] / relevant[chosen]).mean()) if len(chosen) else None
 
 
-def _admitted(study: Study, eligibility: Eligibility) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """(judgements,) True where the judged document is eligible for its query, and (queries,) how many documents are."""
+def _admitted(study: Study, eligibility: Eligibility) -> NDArray[np.bool_]:
+    """(judgements,) True where the judged document is eligible for its query."""
     qrels = study.qrels
     admitted = np.zeros(len(qrels), dtype=bool)
-    eligible = np.zeros(len(study.queries), dtype=np.int64)
     entry = eligibility.group[qrels.query]
     for number, part in enumerate(eligibility.parts()):
-        eligible[part.queries] = len(part.units)
-        mine = (entry == number) & (qrels.document >= 0)
-        admitted[mine] = np.isin(qrels.document[mine], part.units)
-    return admitted, eligible
+        mine = np.flatnonzero((entry == number) & (qrels.document >= 0))
+        eligible = np.zeros(len(study.corpus.units.ids), dtype=bool)
+        eligible[part.units] = True
+        admitted[mine] = eligible[qrels.document[mine]]
+    return admitted
