@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -30,6 +31,7 @@ class Oracle:
         self.queries = sorted(made["queries"], key=lambda q: q["_id"].encode())
         self.documents = {d["_id"]: d for d in made["documents"]}
         self._eligible: dict[tuple[str, str], list[str]] = {}
+        self._over_unjudged: dict[tuple, list[tuple]] = {}
 
     # Who may find what
 
@@ -133,6 +135,11 @@ class Oracle:
             return None
         if name == "recall":
             return found / good, 1.0
+        if name == "P":
+            return found / cutoff, 1.0
+        if name == "AP":
+            hits = [g is not None and g >= rel for g in top]
+            return math.fsum(sum(hits[: i + 1]) / (i + 1) for i, hit in enumerate(hits) if hit) / good, 1.0
         if name == "pooled_recall":
             return float(found), float(good)
         first = next((i + 1 for i, g in enumerate(top) if g is not None and g >= rel), None)
@@ -216,17 +223,51 @@ class Oracle:
         ]
         return (math.fsum(values) / len(values) if values else None), len(values)
 
-    def unjudged_best(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
-        """The best over all choices of unjudged hits of the first k that get the highest grade of the judgements."""
-        top = self.top[view]
-        places = [i for i, g in enumerate(grades[:cutoff]) if g is None]
-        found = []
-        for chosen in itertools.chain.from_iterable(itertools.combinations(places, n) for n in range(len(places) + 1)):
-            new = [top if i in chosen else g for i, g in enumerate(grades)]
-            value = self.value(measure, new, [*self.relevant(query, view).values(), *[top] * len(chosen)])
+    def over_orders(self, measure: str, query: dict, view: str, hits: Hits) -> tuple[float, float] | None:
+        """The mean top, and the bottom, over every order of tied documents. Slow: all of them are looked at."""
+        cutoff, relevant = split_name(measure)[2], list(self.relevant(query, view).values())
+        seen: Counter[tuple] = Counter([()])
+        for group in self.tied(hits):
+            left = max((cutoff - len(order) for order in seen), default=0)
+            if left == 0:
+                break
+            grades = self.grades(query, group)
+            firsts = Counter(itertools.permutations(grades, min(left, len(grades))))
+            seen = Counter({before + after: n * m for before, n in seen.items() for after, m in firsts.items()})
+        values = [(self.value(measure, order, relevant), n) for order, n in seen.items()]
+        if any(value is None for value, _ in values):
+            return None
+        total = sum(seen.values())
+        return math.fsum(value[0] * n for value, n in values) / total, values[0][0][1]
+
+    def over_unjudged(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> list[tuple]:
+        """The values for every choice of grades, the highest of the judgements at most, for the unjudged hits of the first k."""
+        key = measure, tuple(grades[:cutoff]), tuple(sorted(self.relevant(query, view).values())), self.top[view]
+        if key not in self._over_unjudged:
+            self._over_unjudged[key] = list(self._every_grade(*key, cutoff))
+        return self._over_unjudged[key]
+
+    def _every_grade(self, measure: str, grades: tuple, relevant: tuple, top: int, cutoff: int) -> Iterator[tuple]:
+        places = [i for i, g in enumerate(grades) if g is None]
+        # Only nDCG tells more apart than relevant or not.
+        choices = range(top + 1) if measure.startswith("nDCG") else (0, top)
+        for chosen in itertools.product(choices, repeat=len(places)):
+            new = dict(zip(places, chosen, strict=True))
+            value = self.value(measure, [new.get(i, g) for i, g in enumerate(grades)], [*relevant, *new.values()])
             if value is not None:
-                found.append(value)
-        return max(found, key=lambda value: value[0] / value[1], default=None)
+                yield value
+
+    def unjudged_best(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
+        """The largest of over_unjudged; None where there is no value whatever the grades."""
+        found = self.over_unjudged(measure, query, view, grades, cutoff)
+        return max(found, key=lambda value: (value[0] / value[1], value[1]), default=None)
+
+    def unjudged_worst(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
+        """The smallest of over_unjudged; None where there is no value as ranked."""
+        if self.value(measure, grades, list(self.relevant(query, view).values())) is None:
+            return None
+        found = self.over_unjudged(measure, query, view, grades, cutoff)
+        return min(found, key=lambda value: (value[0] / value[1], value[1]))
 
 
 def vector_score(q: Sequence[float], d: Sequence[float], metric: str) -> float:
@@ -256,16 +297,18 @@ def deficit_bounds(
     """For candidate c against j, (upper, lower): c is in when every upper <= gap, out when one lower > gap.
 
     arms   of each arm its smallest and its largest value of every query
+
+    Means under weights drawn from an exponential distribution, one imagined unit being as large as the largest and lost whole.
     """
     rng = random.Random(5)  # noqa: S311
     units: dict[str, list[int]] = defaultdict(list)
     for i, name in enumerate(cluster):
         units[name].append(i)
     groups = list(units.values())
-    size = len(cluster) / len(groups)
+    size = max(map(len, groups))
     sizes = [*map(len, groups), size]
-    draws = [rng.choices(range(len(sizes)), k=len(sizes)) for _ in range(resamples)]
-    totals = [sum(sizes[u] for u in draw) for draw in draws]
+    draws = [[rng.expovariate(1) for _ in sizes] for _ in range(resamples)]
+    totals = [sum(map(operator.mul, draw, sizes)) for draw in draws]
     alpha, others = 1 - confidence, len(arms) - 1
     result = {}
     for c, (c_low, c_high) in enumerate(arms):
@@ -273,8 +316,8 @@ def deficit_bounds(
             if j != c:
                 up = [*(sum(j_high[i] - c_low[i] for i in group) for group in groups), size]
                 down = [*(sum(j_low[i] - c_high[i] for i in group) for group in groups), -size]
-                worst = sorted(sum(up[u] for u in draw) / total for draw, total in zip(draws, totals, strict=True))
-                mild = sorted(sum(down[u] for u in draw) / total for draw, total in zip(draws, totals, strict=True))
+                worst = sorted(sum(map(operator.mul, draw, up)) / total for draw, total in zip(draws, totals, strict=True))
+                mild = sorted(sum(map(operator.mul, draw, down)) / total for draw, total in zip(draws, totals, strict=True))
                 result[c, j] = (
                     worst[math.ceil((1 - alpha) * resamples) - 1],
                     mild[max(math.floor(alpha / others * resamples) - 1, 0)],

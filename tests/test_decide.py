@@ -176,20 +176,3 @@ def test_the_rule_is_told_in_words() -> None:
 
 def test_a_confidence_is_printed_as_it_was_written() -> None:
     assert "with 97.5% confidence" in rule_in_words(replace(RULE, confidence=0.975))
-
-
-@pytest.mark.parametrize("mean", [0.051, 0.09])
-def test_a_deficit_beyond_the_gap_is_rarely_called_inside(mean: float) -> None:
-    wrong = 0
-    for seed in range(60):
-        rng = np.random.default_rng([7, seed])
-        small = rng.normal(0.5, 0.2, 200)
-        found = decide(
-            evidence(
-                arm("small", small, dimension=64), arm("large", small + rng.normal(mean, 0.2, 200), dimension=768)
-            ),
-            RULE,
-            rng=stream(seed),
-        )
-        wrong += found.choice == "small"
-    assert wrong <= 6

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from tiepoint.core.result import Decision, Standing, State, Verdict
 from tiepoint.core.study import Rule
-from tiepoint.stats.paired import ArmValues, DeficitBounds, deficit_bounds, least_units, queries_to_settle
+from tiepoint.stats.paired import DeficitBounds, deficit_bounds, least_units
+from tiepoint.stats.settle import queries_to_settle
+from tiepoint.stats.units import ArmValues, Units
+from tiepoint.stats.walk import walk
 
 TIMED = ("documents_per_s", "queries_per_s", "rebuild_s")
 """Cost keys that are measured times: within 10 % of the best of a tier they tie."""
 TIER = 0.10
 SAME = 1e-12
+STATES: tuple[State, ...] = ("not tested", "in", "out", "open")
+"""By the numbers that stats.walk gives them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +106,9 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
     clusters = int(evidence.cluster.max(initial=-1)) + 1
     means = {arm.id: _mean(arm.mid) for arm in order}
     point = _point_choice(order, means, rule.gap) if queries else None
-    bounds = _bounds(order, evidence, rule, rng) if len(order) > 1 and queries else None
-    verdict, choice, states = _verdict(order, rule, bounds, point)
+    units = _units(order, evidence) if len(order) > 1 and queries else None
+    bounds = None if units is None else deficit_bounds(units, confidence=rule.level)
+    verdict, choice, states = _verdict(order, rule, units, point)
     standings = tuple(
         Standing(
             id=arm.id,
@@ -128,10 +134,13 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
         clusters=clusters,
         order=tuple(arm.id for arm in order),
         standings=standings,
-        least_queries=least_units(rule.gap, rule.level),
-        settle_queries=_settle_queries(order, evidence, rule, bounds),
+        least_queries=least_units(rule.gap, rule.level, np.bincount(evidence.cluster).astype(np.float64)),
+        settle_queries=None
+        if units is None
+        else queries_to_settle(units, gap=rule.gap, confidence=rule.level, rng=rng),
         settle_gap=_settle_gap(bounds),
         warnings=_warnings(order, means, choice, point, evidence, rule),
+        tests=2 * (len(order) - 1) * sum(state != "not tested" for state in states.values()),
     )
     return replace(decision, sentence=_sentence(decision, evidence, timing=timing_alone(order, rule.prefer)))
 
@@ -146,28 +155,24 @@ def rule_in_words(rule: Rule) -> str:
     )
 
 
-def _bounds(order: Sequence[Arm], evidence: Evidence, rule: Rule, rng: np.random.Generator) -> DeficitBounds:
+def _units(order: Sequence[Arm], evidence: Evidence) -> Units:
     stacked = [np.stack([getattr(arm, part) for arm in order], axis=1) for part in ("low", "mid", "high")]
-    return deficit_bounds(ArmValues(*stacked), evidence.cluster, confidence=rule.level, rng=rng)
+    return Units.of(ArmValues(*stacked), evidence.cluster)
 
 
 def _verdict(
-    order: Sequence[Arm], rule: Rule, bounds: DeficitBounds | None, point: str | None
+    order: Sequence[Arm], rule: Rule, units: Units | None, point: str | None
 ) -> tuple[Verdict, str | None, dict[str, State]]:
     """The verdict, the choice, and the state of each candidate that the walk came to."""
-    states: dict[str, State] = {}
-    if bounds is None:
-        return "not executed", None, states
+    if units is None:
+        return "not executed", None, {}
     if rule.confidence == "point":
         choices = {_point_choice(order, _range_means(order, c), rule.gap) for c in range(-1, len(order))}
-        return ("decided", point, states) if len(choices) == 1 else ("undecided", None, states)
-    for c, arm in enumerate(order):
-        states[arm.id] = _state(bounds, c, rule.gap)
-        if states[arm.id] == "in":
-            return "decided", arm.id, states
-        if states[arm.id] == "open":
-            break
-    return "undecided", None, states
+        return ("decided", point, {}) if len(choices) == 1 else ("undecided", None, {})
+    (walked,) = walk(units, gap=rule.gap, confidence=rule.level)
+    states = {arm.id: STATES[state] for arm, state in zip(order, walked, strict=True)}
+    choice = next((name for name, state in states.items() if state == "in"), None)
+    return "undecided" if choice is None else "decided", choice, states
 
 
 def _range_means(order: Sequence[Arm], favoured: int) -> dict[str, float]:
@@ -177,19 +182,8 @@ def _range_means(order: Sequence[Arm], favoured: int) -> dict[str, float]:
     return {arm.id: _mean(arm.high if i == favoured else arm.low) for i, arm in enumerate(order)}
 
 
-def _state(bounds: DeficitBounds, c: int, gap: float) -> State:
-    upper, lower = _upper(bounds, c), float(np.nanmax(bounds.lower[c]))
-    if upper <= gap + SAME:
-        return "in"
-    return "out" if lower > gap + SAME else "open"
-
-
-def _upper(bounds: DeficitBounds, c: int) -> float:
-    return float(np.nanmax(bounds.upper[c]))
-
-
 def _may_lose(bounds: DeficitBounds | None, c: int) -> float | None:
-    return None if bounds is None else min(1.0, max(0.0, _upper(bounds, c)))
+    return None if bounds is None else min(1.0, max(0.0, float(bounds.upper[c])))
 
 
 def _point_choice(order: Sequence[Arm], means: Mapping[str, float], gap: float) -> str | None:
@@ -204,33 +198,11 @@ def _settle_gap(bounds: DeficitBounds | None) -> float | None:
         return None
     passed = math.inf
     found: list[float] = []
-    for c in range(len(bounds.upper)):
-        if _upper(bounds, c) < min(passed, 1.0):
-            found.append(_upper(bounds, c))
-        passed = min(passed, float(np.nanmax(bounds.lower[c])))
+    for upper, lower in zip(bounds.upper.tolist(), bounds.lower.tolist(), strict=True):
+        if upper < min(passed, 1.0):
+            found.append(upper)
+        passed = min(passed, lower)
     return math.ceil(max(min(found), 0.0) * 1e4 - 1e-6) / 1e4 if found else None
-
-
-def _settle_queries(order: Sequence[Arm], evidence: Evidence, rule: Rule, bounds: DeficitBounds | None) -> int | None:
-    """Queries that the walk would need to end in a choice, if means and spreads stay as they are."""
-    if bounds is None:
-        return None
-    needed = 0
-    for c, arm in enumerate(order):
-        others = [other for i, other in enumerate(order) if i != c]
-        differences = [other.mid - arm.mid for other in others]
-        over = [d for d in differences if d.mean() > rule.gap]
-        each = [
-            queries_to_settle(d, evidence.cluster, gap=rule.gap, confidence=rule.level, others=len(others))
-            for d in (over or differences)
-        ]
-        known = [n for n in each if n is not None]
-        if not known or (not over and len(known) < len(each)):
-            return None
-        needed = max(needed, min(known) if over else max(known))
-        if not over:
-            return needed
-    return None
 
 
 def _warnings(

@@ -150,6 +150,8 @@ class Deciding:
                         point choice is the verdict
     enough              False: these queries cannot show any candidate inside the gap; None under "point"
     smallest_gap        the smallest gap that so many clusters could show at all; None: no query, or "point"
+    chances             the chance that so many clusters decide where the candidates are truly equal, by how their differences
+                        lie, in words; None: cannot be told. Empty under "point"
     """
 
     slice: str
@@ -161,6 +163,7 @@ class Deciding:
     least: int | None
     enough: bool | None
     smallest_gap: float | None
+    chances: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

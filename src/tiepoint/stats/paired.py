@@ -1,47 +1,116 @@
-"""One-sided bounds of paired differences between arms, after one imagined query with the worst possible difference.
+"""One-sided bounds of paired differences between arms, after one imagined unit with the worst possible difference.
 
-Without the imagined query, losses too rare to be in the sample go unseen, and a candidate that loses everything on one
-query in fifty passes as harmless (DESIGN.md, section 5, "Decision").
+Without the imagined unit, losses too rare to be in the sample go unseen, and a candidate that loses everything on one
+query in fifty passes as harmless (DESIGN.md, section 5, "Decision"). A bound is the mean under weights drawn at random over
+the units and the imagined one, exceeded in a share of the draws that is the error allowed: Gaffke's bound. For differences of
+one size it is the exact binomial bound; docs/decision.md says how often it fails for others.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tiepoint.stats.resample import by_cluster, resampled_sums
+from tiepoint.stats.resample import by_cluster
+from tiepoint.stats.units import Units
+from tiepoint.stats.weighted import chance_positive
 
-RESAMPLES = 10_000
 SAME = 1e-12
-POWER = 0.8
-"""The chance that queries_to_settle aims at: four times in five."""
+STEPS = 60
+FAR = 8.0
+NEAR = 1e-9
+CLASSES = 128
+"""Where many samples are looked at together, values are put into so many classes of equal width, each kept at its mean."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArmValues:
-    """The values of several arms on the same queries: (queries, arms) float64 in [0, 1] each.
+def least_units(gap: float, confidence: float, sizes: NDArray[np.float64] | None = None) -> int | None:
+    """The smallest number of independent units at which anything can be shown to lie within the gap; None: no number.
 
-    low, high   the smallest and largest value over all orders of tied documents (and, on a pooled study, with the
-                unjudged as best); equal to mid where nothing is in question
+    sizes   (units,) float64: queries of each cluster, where they are not all equal; the number is then of such clusters.
+            The imagined one is as large as the largest, so uneven clusters take more
     """
+    if gap <= 0:
+        return None
+    each = -math.log1p(-gap) if sizes is None or not len(sizes) else float(_unseen(sizes, gap).mean())
+    return math.ceil(-math.log(1 - confidence) / each - SAME)
 
-    low: NDArray[np.float64]
-    mid: NDArray[np.float64]
-    high: NDArray[np.float64]
+
+def least_shown(units: int, confidence: float, sizes: NDArray[np.float64] | None = None) -> float:
+    """No loss below this can be ruled out with so many independent units (at least one): the inverse of least_units."""
+    if sizes is None or np.ptp(sizes) == 0:
+        return float(1 - (1 - confidence) ** (1 / units))
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if _unseen(sizes, middle).sum() < -math.log(1 - confidence):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _unseen(sizes: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
+    """(units,) how much each unit without a difference adds to the certainty that no loss above the gap is unseen."""
+    return np.asarray(np.log1p(gap * sizes / (sizes.max() * (1 - gap))), dtype=np.float64)
+
+
+def chance_beyond(
+    deficit: NDArray[np.float64],
+    size: NDArray[np.float64],
+    at: float,
+    *,
+    counts: NDArray[np.float64] | None = None,
+    level: float | None = None,
+) -> NDArray[np.float64]:
+    """The chance that a mean deficit exceeds `at` under random weights, one imagined unit being lost whole: (rows,).
+
+    deficit   (units,) sums over each unit; with the sign changed, and `at` too, it is the chance that the mean lies below
+    size      (units,) queries of each; the imagined one is as large as the largest that stands in the row
+    at        below 1
+    counts    (rows, units) how often each unit stands in each row; None: one row, once each. With them, more than CLASSES
+              different values are put into classes
+    level     see stats.weighted.chance_positive
+    """
+    if counts is None:
+        return chance_positive(np.append(deficit - at * size, (1 - at) * size.max())[None], level=level)
+    imagined = (1 - at) * np.where(counts > 0, size, 0.0).max(axis=1)
+    found = np.ones(len(counts))
+    below = np.flatnonzero(np.einsum("ru,u->r", counts, deficit - at * size) + imagined < 0)
+    if len(below):
+        values, times = _classed(deficit - at * size, counts[below])
+        values = np.concatenate([np.broadcast_to(values, times.shape), imagined[below, None]], axis=1)
+        times = np.concatenate([times, np.ones((len(times), 1))], axis=1)
+        found[below] = chance_positive(values, times, level=level)
+    return found
+
+
+def _classed(
+    values: NDArray[np.float64], counts: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Equal values once, or where there are many, CLASSES of near ones at their mean, with their counts added up."""
+    found, of = np.unique(values, return_inverse=True)
+    if len(found) > CLASSES:
+        width = np.ptp(found) / CLASSES
+        of = np.unique(np.minimum(((values - found[0]) / width).astype(np.int64), CLASSES - 1), return_inverse=True)[1]
+        found = np.bincount(of, weights=values) / np.bincount(of)
+    order = np.argsort(of, kind="stable")
+    starts = np.searchsorted(of[order], np.arange(len(found)))
+    return found, np.add.reduceat(counts[:, order], starts, axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeficitBounds:
-    """For candidate c against arm j, (arms, arms) float64 at [c, j]; the diagonal is not used.
+    """For each arm against all others: (arms,) float64.
 
-    upper   the deficit mean_j - mean_c is at most this, one-sided at the confidence, c at its smallest and j at its largest
-    lower   it is more than this, one-sided at the confidence divided among the other arms (Holm's first step), c at its
-            largest and j at its smallest
-    floor   no gap below this can be shown with so few units: 1 - (1 - confidence) ** (1 / units)
+    upper   its largest deficit is at most this, one-sided at the confidence, itself at its smallest, the other at its largest
+    lower   its largest deficit is more than this, one-sided at the confidence divided among the other arms (Holm's first
+            step), itself at its largest and the other at its smallest
+    floor   no gap below this can be shown with so few units
     """
 
     upper: NDArray[np.float64]
@@ -49,85 +118,110 @@ class DeficitBounds:
     floor: float
 
 
-def least_units(gap: float, confidence: float) -> int | None:
-    """The smallest number of independent units at which anything can be shown to lie within the gap; None: no number."""
-    if gap <= 0:
-        return None
-    return math.ceil(math.log(1 - confidence) / math.log(1 - gap) - SAME)
+def deficit_bounds(units: Units, *, confidence: float) -> DeficitBounds:
+    """Bounds of every arm's largest deficit. units: of at least two arms; confidence: one-sided, as 0.95."""
+    arms, error = range(units.arms), 1 - confidence
+    floor = least_shown(len(units.size), confidence, units.size)
+    others = [[j for j in arms if j != c] for c in arms]
+    upper = [largest_upper([units.deficit(c, j) for j in others[c]], units.size, error) for c in arms]
+    each = error / (units.arms - 1)
+    lower = [largest_lower([units.least_deficit(c, j) for j in others[c]], units.size, each) for c in arms]
+    return DeficitBounds(np.maximum(upper, floor), np.array(lower), floor)
 
 
-def deficit_bounds(
-    values: ArmValues, cluster: NDArray[np.int64], *, confidence: float, rng: np.random.Generator
-) -> DeficitBounds:
-    """Bounds of every arm's deficit against every other, from one set of resamples of whole clusters.
+def largest_upper(deficits: Sequence[NDArray[np.float64]], size: NDArray[np.float64], error: float) -> float:
+    """The largest of the upper bounds of several deficits of the same units."""
+    ordered = sorted(deficits, key=lambda d: _guess(d, size, error), reverse=True)
+    found = upper_bound(ordered[0], size, error)
+    for deficit in ordered[1:]:
+        if found < 1 and chance_beyond(deficit, size, found, level=error)[0] > error:
+            found = upper_bound(deficit, size, error)
+    return found
 
-    values       at least two arms, at least one query
-    cluster      (queries,) int64 from 0; queries of one cluster are resampled together
+
+def largest_lower(deficits: Sequence[NDArray[np.float64]], size: NDArray[np.float64], error: float) -> float:
+    """The largest of the lower bounds of several deficits of the same units."""
+    found = -math.inf
+    for deficit in sorted(deficits, key=lambda d: float(d.sum()), reverse=True):
+        if float(deficit.sum() / size.sum()) > found:  # no lower bound lies above its own mean
+            found = max(found, -upper_bound(-deficit, size, error))
+    return found
+
+
+def upper_bound(deficit: NDArray[np.float64], size: NDArray[np.float64], error: float) -> float:
+    """The mean that is exceeded with a chance of `error` under random weights, see chance_beyond; at most 1.
+
+    deficit, size   (units,) float64: sums, and queries, of each unit
+    error           below a half
+    """
+    low, spread = _moments(deficit, size)
+    high = 1.0
+    if high - low < SAME:
+        return high
+    aim = float(special.ndtri(error))
+    at, before = low - aim * spread, (math.nan, math.nan)
+    for _ in range(STEPS):
+        if not low < at < high:
+            at = (low + high) / 2
+        off = max(float(special.ndtri(chance_beyond(deficit, size, at, level=error)[0])), -FAR) - aim
+        low, high = (at, high) if off > 0 else (low, at)
+        # On the normal scale the chance is nearly a straight line: a secant, kept inside the bracket.
+        last, last_off = before
+        slope = (off - last_off) / (at - last) if math.isfinite(last_off) and at != last else -1 / spread
+        if abs(off) < NEAR or high - low < NEAR:
+            return at
+        before = (at, off)
+        at = at - off / slope if math.isfinite(off) and slope < 0 else math.nan
+    return high
+
+
+def _moments(deficit: NDArray[np.float64], size: NDArray[np.float64]) -> tuple[float, float]:
+    """The mean with the imagined unit, where the chance is about a half, and its spread."""
+    largest = float(size.max())
+    total = float(size.sum()) + largest
+    mean = (float(deficit.sum()) + largest) / total
+    away = float(((deficit - mean * size) ** 2).sum()) + (largest * (1 - mean)) ** 2
+    return mean, math.sqrt(away) / total
+
+
+def _guess(deficit: NDArray[np.float64], size: NDArray[np.float64], error: float) -> float:
+    """Where an upper bound lies roughly, by the normal approximation."""
+    mean, spread = _moments(deficit, size)
+    return mean - float(special.ndtri(error)) * spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DifferenceBounds:
+    """One-sided bounds of the means of paired differences: (figures,) float64.
+
+    lower   the mean is at least this, at the confidence, after one imagined query with the difference -1
+    upper   it is at most this, at the confidence, after one imagined query with the difference +1
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+def difference_bounds(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    cluster: NDArray[np.int64],
+    *,
+    confidence: float,
+) -> DifferenceBounds:
+    """Bounds of many differences over the same queries, by whole clusters.
+
+    For two arms it says what deficit_bounds says: lower is minus the upper bound of the deficit, upper minus its lower one.
+
+    low, high    (queries, figures) float64 in [-1, 1], at least one query: the smallest and the largest difference of each
+                 query over all orders of tied documents; equal where nothing is in question
+    cluster      (queries,) int64 from 0
     confidence   one-sided, as 0.95
-
-    The imagined unit is a query of its own where no query has a cluster. Among clusters it is a cluster of their mean
-    size: a loss on whole seed questions can stay unseen just as one on single queries can.
     """
-    queries, arms = values.mid.shape
-    ones = np.ones((queries, 1))
-    sums = by_cluster(np.concatenate([ones, values.low, values.mid, values.high], axis=1), cluster)
-    units = len(sums)
-    size = queries / units
-    # The last unit is the imagined one: its weight is drawn with the others, its worst difference is added below.
-    columns = np.zeros((units + 1, 2 + 3 * arms))
-    columns[:units, 0] = sums[:, 0]
-    columns[units, 0] = size
-    columns[units, 1] = size
-    columns[:units, 2:] = sums[:, 1:]
-    drawn = resampled_sums(rng, columns, RESAMPLES)
-    total, imagined = drawn[:, 0], drawn[:, 1]
-    low, _, high = np.split(drawn[:, 2:], 3, axis=1)
-    allowed = math.floor((1 - confidence) * (RESAMPLES + 1) + SAME) - 1
-    allowed_holm = math.floor((1 - confidence) / (arms - 1) * (RESAMPLES + 1) + SAME) - 1
-    floor = 1 - (1 - confidence) ** (1 / units)
-    upper = np.full((arms, arms), np.nan)
-    lower = np.full((arms, arms), np.nan)
-    for c in range(arms):
-        for j in range(arms):
-            if j != c:
-                worst = np.sort((high[:, j] - low[:, c] + imagined) / total)
-                mildest = np.sort((low[:, j] - high[:, c] - imagined) / total)
-                upper[c, j] = max(worst[RESAMPLES - 1 - allowed] if allowed >= 0 else 1.0, floor)
-                lower[c, j] = mildest[allowed_holm] if allowed_holm >= 0 else -1.0
-    return DeficitBounds(upper, lower, floor)
-
-
-def queries_to_settle(
-    differences: NDArray[np.float64], cluster: NDArray[np.int64], *, gap: float, confidence: float, others: int
-) -> int | None:
-    """Roughly how many queries would settle whether a deficit lies within the gap, if the mean and spread stay as they are.
-
-    differences   (queries,) other arm minus candidate
-    others        arms that the candidate is compared with (the share of each when it is called out)
-    returns       queries, by the normal approximation with the imagined unit, for a chance of POWER; None where no number
-                  would (the mean lies on the gap, or the gap is 0)
-    """
-    sums = by_cluster(np.stack([differences, np.ones(len(differences))], axis=1), cluster)
-    units = len(sums)
-    size = len(differences) / units
-    mean = float(differences.mean())
-    spread = float((sums[:, 0] - mean * sums[:, 1]).std(ddof=1) / size) if units > 1 else 1.0
-    inside = mean < gap
-    if abs(mean - gap) < 1e-9 or (inside and gap <= 0):
-        return None
-    # To call a candidate out, the confidence is divided among the arms that it is compared with.
-    z = -float(special.ndtri((1 - confidence) if inside else (1 - confidence) / others)) + float(special.ndtri(POWER))
-    least = (least_units(gap, confidence) or 1) if inside else 2
-    for n in _growing(least):
-        moved = (n * mean + (1 if inside else -1)) / (n + 1)
-        reach = z * math.sqrt(spread**2 + 1 / (n + 1)) / math.sqrt(n + 1)
-        if (moved + reach <= gap) if inside else (moved - reach > gap):
-            return math.ceil(n * size)
-    return None
-
-
-def _growing(start: int) -> list[int]:
-    steps = [start]
-    while steps[-1] < 10_000_000:
-        steps.append(max(steps[-1] + 1, round(steps[-1] * 1.05)))
-    return steps
+    figures = range(low.shape[1])
+    sums = by_cluster(np.concatenate([np.ones((len(low), 1)), low, high], axis=1), cluster)
+    size, error = sums[:, 0], 1 - confidence
+    floor = least_shown(len(size), confidence, size)
+    lower = [-max(upper_bound(-sums[:, 1 + f], size, error), floor) for f in figures]
+    upper = [upper_bound(sums[:, 1 + len(figures) + f], size, error) for f in figures]
+    return DifferenceBounds(np.array(lower), np.array(upper))

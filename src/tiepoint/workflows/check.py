@@ -13,7 +13,6 @@ from tiepoint.core.study import Study
 from tiepoint.workflows.check_study import (
     alike_ids,
     deciding,
-    eligible_counts,
     evenness,
     judged,
     provenance,
@@ -48,7 +47,7 @@ def check(
     scan = TextScan.of(study)
     by_view = views(study)
     parts = slices(study, by_view)
-    eligible = {name: eligible_counts(study, view) for name, view in by_view.items()}
+    eligible = {name: view.eligible for name, view in by_view.items()}
     regions = region_sizes(study)
     found = Check(
         schema_version=CHECK_VERSION,

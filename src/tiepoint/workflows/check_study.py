@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from tiepoint.core.check import Asked, Deciding, Even, Judged, Named, RegionSize, SliceCheck, Spread
 from tiepoint.core.queries import PROVENANCES
 from tiepoint.core.study import Study
-from tiepoint.stats.paired import least_units
+from tiepoint.stats.paired import least_shown, least_units
 from tiepoint.workflows.check_texts import named
-from tiepoint.workflows.evidence import TEST
-from tiepoint.workflows.slices import Slice, View, denominators, scored
+from tiepoint.workflows.evidence import deciding_queries
+from tiepoint.workflows.power import chances
+from tiepoint.workflows.slices import Slice, denominators, scored
 
 FEWEST_REGIONS = 3
 FEWEST_DOCUMENTS = 10
@@ -61,14 +62,6 @@ def slice_check(study: Study, part: Slice, eligible: NDArray[np.int64]) -> Slice
     )
 
 
-def eligible_counts(study: Study, view: View) -> NDArray[np.int64]:
-    """(queries,) documents or parents that each query may be answered with."""
-    found = np.zeros(len(study.queries), dtype=np.int64)
-    for piece in view.eligibility.parts():
-        found[piece.queries] = len(piece.units)
-    return found
-
-
 def judged(study: Study) -> Judged:
     """What is odd about the judgements."""
     qrels = study.qrels
@@ -100,14 +93,11 @@ def splits(study: Study) -> dict[str, Asked]:
 def deciding(study: Study, parts: Sequence[Slice]) -> Deciding:
     """The queries that the rule would decide on, as workflows.evidence chooses them, against what it needs."""
     rule = study.rule
-    part = next(p for p in parts if p.name == rule.slice)
-    chosen = part.queries[scored(study, part.view)[part.queries]]
-    split = TEST if any(study.queries.split) else None
-    if split:
-        chosen = chosen[study.queries.in_split(TEST)[chosen]]
+    chosen, split = deciding_queries(study, parts)
     clusters = _clusters(study, chosen)
+    sizes = np.bincount(study.queries.clusters(chosen)).astype(np.float64) if clusters else np.empty(0)
     point = rule.confidence == "point"
-    least = None if point else least_units(rule.gap, rule.level)
+    least = None if point else least_units(rule.gap, rule.level, sizes)
     return Deciding(
         slice=rule.slice,
         split=split,
@@ -117,7 +107,8 @@ def deciding(study: Study, parts: Sequence[Slice]) -> Deciding:
         clusters=clusters,
         least=least,
         enough=None if point else least is not None and clusters >= least,
-        smallest_gap=None if point or not clusters else float(1 - (1 - rule.level) ** (1 / clusters)),
+        smallest_gap=None if point or not clusters else least_shown(clusters, rule.level, sizes),
+        chances={} if point else chances(study, clusters),
     )
 
 

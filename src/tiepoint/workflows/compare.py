@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tiepoint.core.comparison import Comparison, Direction, Movement, Side
 from tiepoint.core.result import Result
-from tiepoint.stats.interval import bca
-from tiepoint.stats.resample import by_cluster, stream
+from tiepoint.stats.difference import Pairs, intervals
+from tiepoint.stats.resample import stream
 from tiepoint.workflows.comparable import check_comparable, other_conditions
 from tiepoint.workflows.evidence import TEST
 from tiepoint.workflows.show import need_rows
@@ -67,67 +67,43 @@ def _movements(
         old = {c: _values(before.per_query, c, name) for c in candidates}
         new = {c: _values(after.per_query, c, name) for c in candidates}
         for split, asked in splits.items():
-            pairs = [_Pairs.of(asked, old[c].get(m, {}), new[c].get(m, {})) for c in candidates for m in measures]
+            pairs = [_pairs(asked, old[c].get(m, {}), new[c].get(m, {})) for c in candidates for m in measures]
             number: dict[str, int] = {}
             unit = np.array([number.setdefault(cluster[q], len(number)) for q in asked], dtype=np.int64)
             rng = stream(after.summary.seed, "compare", name, split or "")
-            low, high = _intervals(pairs, unit, level, rng)
+            found = intervals(pairs, unit, level=level, rng=rng)
             for i, (candidate, measure) in enumerate((c, m) for c in candidates for m in measures):
                 named = Movement(candidate=candidate, slice=name, split=split, measure=measure)
-                yield _moved(named, pairs[i], float(low[i]), float(high[i]))
+                yield _moved(named, pairs[i], float(found.low[i]), float(found.high[i]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """One figure in both results, query by query: (queries,) float64 each; weight 0 where either does not score it.
-
-    The judgements of both are the same, and so are the weights.
-    """
-
-    before: NDArray[np.float64]
-    after: NDArray[np.float64]
-    weight: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, asked: list[str], old: _ByQuery, new: _ByQuery) -> _Pairs:
-        nothing = (0.0, 0.0)
-        both = np.array([q in old and q in new for q in asked], dtype=bool)
-        mine = np.array([old.get(q, nothing) for q in asked]).reshape(-1, 2)
-        theirs = np.array([new.get(q, nothing) for q in asked]).reshape(-1, 2)
-        return cls(mine[:, 0], theirs[:, 0], np.where(both, mine[:, 1], 0.0))
+def _pairs(asked: list[str], old: _ByQuery, new: _ByQuery) -> Pairs:
+    """Both results' values of these queries, with the weight that the earlier one gives each."""
+    nothing = (0.0, 0.0)
+    both = np.array([q in old and q in new for q in asked], dtype=bool)
+    mine = np.array([old.get(q, nothing) for q in asked]).reshape(-1, 2)
+    theirs = np.array([new.get(q, nothing) for q in asked]).reshape(-1, 2)
+    return Pairs(mine[:, 0], theirs[:, 0], np.where(both, mine[:, 1], 0.0))
 
 
-def _intervals(
-    pairs: list[_Pairs], unit: NDArray[np.int64], level: float, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Low and high of every difference, NaN where it cannot be told; over the units in which anything is scored."""
-    scored = np.flatnonzero(np.any([p.weight > 0 for p in pairs], axis=0))
-    kept = np.unique(unit[scored], return_inverse=True)[1]
-    away = np.stack([((p.after - p.before) * p.weight)[scored] for p in pairs], axis=1)
-    weight = np.stack([p.weight[scored] for p in pairs], axis=1)
-    return bca(by_cluster(away, kept), by_cluster(weight, kept), level=level, rng=rng)
-
-
-def _moved(named: Movement, pairs: _Pairs, low: float, high: float) -> Movement:
+def _moved(named: Movement, pairs: Pairs, low: float, high: float) -> Movement:
     """The movement with its means and interval; as it was named where no query is scored in both."""
-    scored = pairs.weight > 0
-    if not scored.any():
+    found = pairs.moved()
+    if found is None:
         return named
-    old, new, weight = pairs.before[scored], pairs.after[scored], pairs.weight[scored]
-    away, total = new - old, weight.sum()
     known = bool(np.isfinite(low) and np.isfinite(high))
     return replace(
         named,
-        n=len(away),
-        before=float((old * weight).sum() / total),
-        after=float((new * weight).sum() / total),
-        difference=float((away * weight).sum() / total),
+        n=found.n,
+        before=found.first,
+        after=found.second,
+        difference=found.difference,
         low=low if known else None,
         high=high if known else None,
-        up=int((away > 0).sum()),
-        down=int((away < 0).sum()),
-        same=int((away == 0).sum()),
-        direction=_direction(away, low, high),
+        up=found.up,
+        down=found.down,
+        same=found.same,
+        direction=_direction(pairs.away, low, high),
     )
 
 

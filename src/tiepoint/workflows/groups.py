@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tiepoint.core.result import Group, Groups
 from tiepoint.core.study import Rule, Study
@@ -16,10 +17,15 @@ FEWEST = 20
 """Below so many independent queries the rule's error rate was not shown to hold (DESIGN.md, section 5, Decision)."""
 
 
-def fewest(rule: Rule) -> int:
-    """The least number of independent queries with which a group could decide by this rule."""
-    least = None if rule.confidence == "point" else least_units(rule.gap, rule.level)
-    return max(least or 0, FEWEST)
+def fewest(rule: Rule, sizes: NDArray[np.float64]) -> int | None:
+    """The least number of independent queries with which a group could decide by this rule; None: no number would do.
+
+    sizes   queries of each of its clusters
+    """
+    if rule.confidence == "point":
+        return FEWEST
+    least = least_units(rule.gap, rule.level, sizes)
+    return None if least is None else max(least, FEWEST)
 
 
 def group_sizes(study: Study, names: Sequence[Sequence[str]], parts: Sequence[Slice]) -> Groups:
@@ -27,7 +33,6 @@ def group_sizes(study: Study, names: Sequence[Sequence[str]], parts: Sequence[Sl
 
     names   for each query the groups that it belongs to: its subgroups, or its regions
     """
-    least = fewest(study.rule)
     found: dict[str, dict[str, Group]] = {}
     for name in sorted({n for of in names for n in of}):
         member = np.array([name in of for of in names])
@@ -36,6 +41,8 @@ def group_sizes(study: Study, names: Sequence[Sequence[str]], parts: Sequence[Sl
             if len(chosen) == 0 or hidden(study, len(chosen)):
                 continue
             counted = chosen[scored(study, part.view)[chosen]]
-            clusters = len(set(study.queries.clusters(counted).tolist()))
-            found.setdefault(name, {})[part.name] = Group(len(chosen), len(counted), clusters, clusters >= least)
+            sizes = np.bincount(study.queries.clusters(counted)).astype(np.float64)
+            least = fewest(study.rule, sizes)
+            enough = least is not None and len(sizes) >= least
+            found.setdefault(name, {})[part.name] = Group(len(chosen), len(counted), len(sizes), enough, least)
     return found

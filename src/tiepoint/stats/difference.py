@@ -1,0 +1,96 @@
+"""Paired differences of one figure between two sides, query by query, and their two-sided intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiepoint.stats.interval import bca
+from tiepoint.stats.resample import by_cluster
+
+SAME = 1e-12
+"""Values nearer than this are equal: they differ by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """One figure on two sides: (queries,) float64 each; weight 0 where either side does not score the query.
+
+    The judgements of both are the same, and so are the weights: 1, but for pooled measures. Of a query without weight the
+    values are of no meaning, and finite.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """(queries,) True where both sides score the query."""
+        return self.weight > 0
+
+    @property
+    def away(self) -> NDArray[np.float64]:
+        """(queries,) second less first; 0 where they differ by rounding alone, or the query has no weight."""
+        difference = self.second - self.first
+        return np.where(self.scored & (np.abs(difference) > SAME), difference, 0.0)
+
+    def moved(self) -> Moved | None:
+        """Means over the queries that both score, and how many of them moved; None without one."""
+        scored = self.scored
+        if not scored.any():
+            return None
+        weight, away = self.weight[scored], self.away[scored]
+        total = weight.sum()
+        return Moved(
+            n=int(scored.sum()),
+            first=float((self.first[scored] * weight).sum() / total),
+            second=float((self.second[scored] * weight).sum() / total),
+            difference=float((away * weight).sum() / total),
+            up=int((away > 0).sum()),
+            down=int((away < 0).sum()),
+            same=int((away == 0).sum()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Means of both sides and of the difference over n queries; of these the second side's value is up, down or the same."""
+
+    n: int
+    first: float
+    second: float
+    difference: float
+    up: int
+    down: int
+    same: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Low and high of each difference: (figures,) float64, NaN where it cannot be told."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def intervals(
+    pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: float, rng: np.random.Generator
+) -> Intervals:
+    """Two-sided BCa intervals of many figures' differences over the same queries, from one set of resamples.
+
+    pairs     at least one
+    cluster   (queries,) int64: queries of one cluster are resampled together; only clusters count in which anything is
+              scored
+    level     two-sided, as 0.95
+    rng       a stream of its own
+    """
+    scored = np.flatnonzero(np.any([p.scored for p in pairs], axis=0))
+    kept = np.unique(cluster[scored], return_inverse=True)[1]
+    away = np.stack([(p.away * p.weight)[scored] for p in pairs], axis=1)
+    weight = np.stack([p.weight[scored] for p in pairs], axis=1)
+    low, high = bca(by_cluster(away, kept), by_cluster(weight, kept), level=level, rng=rng)
+    return Intervals(low, high)

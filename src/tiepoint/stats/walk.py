@@ -1,0 +1,72 @@
+"""The walk of the decision rule: from the cheapest arm, in, out or open (DESIGN.md, section 5, "Decision")."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiepoint.stats.paired import SAME, chance_beyond
+from tiepoint.stats.units import Units
+
+NOT_TESTED, IN, OUT, OPEN = range(4)
+
+
+def walk(units: Units, *, gap: float, confidence: float, counts: NDArray[np.float64] | None = None) -> NDArray[np.int8]:
+    """The state of each arm for every sample: (samples, arms) of NOT_TESTED, IN, OUT and OPEN.
+
+    units        arms in cost order, at least two
+    confidence   one-sided, as 0.95
+    counts       (samples, units) how often each unit stands in each sample; None: one sample, once each
+    """
+    arms = range(units.arms)
+    states = np.zeros((1 if counts is None else len(counts), units.arms), dtype=np.int8)
+    error = 1 - confidence
+    enough = _enough(units.size, counts, gap, error)
+    walking = np.arange(len(states))
+    for c in arms:
+        # The other that is furthest ahead comes first: against it most samples fall out, or are called out, at once.
+        others = sorted((j for j in arms if j != c), key=lambda j: -_total(units.deficit(c, j), counts))
+        left = walking[enough[walking]]
+        for j in others:
+            left = left[_shown(units.deficit(c, j), units.size, gap, counts, left, error)]
+        lost, unsure = np.empty(0, dtype=np.int64), np.setdiff1d(walking, left)
+        for j in others:
+            shown = _shown(-units.least_deficit(c, j), units.size, -gap, counts, unsure, error / len(others))
+            lost, unsure = np.concatenate([lost, unsure[shown]]), unsure[~shown]
+        states[left, c], states[lost, c], states[unsure, c] = IN, OUT, OPEN
+        walking = np.sort(lost)
+    return states
+
+
+def _total(deficit: NDArray[np.float64], counts: NDArray[np.float64] | None) -> float:
+    return float(deficit.sum() if counts is None else np.einsum("su,u->", counts, deficit))
+
+
+def _enough(
+    size: NDArray[np.float64], counts: NDArray[np.float64] | None, gap: float, error: float
+) -> NDArray[np.bool_]:
+    """(samples,) False where so few units cannot show anything inside the gap, see stats.paired.least_units."""
+    if gap <= 0:
+        return np.zeros(1 if counts is None else len(counts), dtype=bool)
+    times = np.ones((1, len(size))) if counts is None else counts
+    largest = np.where(times > 0, size, 0.0).max(axis=1, keepdims=True)
+    certain = np.log1p(gap * size / (largest * (1 - gap)))
+    return np.asarray(np.einsum("su,su->s", times, certain) >= -math.log(error) - SAME, dtype=np.bool_)
+
+
+def _shown(
+    deficit: NDArray[np.float64],
+    size: NDArray[np.float64],
+    at: float,
+    counts: NDArray[np.float64] | None,
+    samples: NDArray[np.int64],
+    error: float,
+) -> NDArray[np.bool_]:
+    """(samples,) True where the mean deficit is shown to be at most `at`."""
+    if not len(samples):
+        return np.zeros(0, dtype=bool)
+    if counts is None:
+        return chance_beyond(deficit, size, at, level=error) <= error
+    return chance_beyond(deficit, size, at, counts=counts[samples], level=error) <= error
