@@ -69,7 +69,7 @@ def made_study(folder: Path) -> Study:
 
 
 def drawn_run(study: Study, view: View, rng: np.random.Generator, quality: float) -> Run:
-    """A ranking of each query: judged documents with this chance, else any of the view; some neighbours tie."""
+    """A ranking of each query: judged documents with this chance, else any of the view; in every tenth query hits tie."""
     document = np.full((QUERIES, DEPTH), -1, dtype=np.int32)
     qrels = study.qrels
     for part in view.eligibility.parts():
@@ -79,23 +79,30 @@ def drawn_run(study: Study, view: View, rng: np.random.Generator, quality: float
             mixed = np.where(rng.random(DEPTH) < quality, np.resize(judged, DEPTH), rng.permutation(some)[:DEPTH])
             kept = mixed[np.sort(np.unique(mixed, return_index=True)[1])]
             document[q, : len(kept)] = kept
-    score = np.round(-np.sort(-rng.random((QUERIES, DEPTH)), axis=1), 3)
+    score = -np.sort(-rng.random((QUERIES, DEPTH)), axis=1)
+    score[::10] = np.round(score[::10], 2)
     empty = np.zeros(QUERIES + 1, dtype=np.int64)
     score = np.where(document >= 0, score, -np.inf)
     return Run(document, score, view.eligible, empty, np.empty(0, dtype=np.int32), 0.0, {})
 
 
-def all_figures(study: Study, by_view: Mapping[str, View], runs: Mapping[str, Mapping[str, Run]]) -> None:
-    """What a benchmark does once its searches are done, but for the tables."""
+def all_figures(study: Study, by_view: Mapping[str, View], runs: Mapping[str, Mapping[str, Run]]) -> dict[str, float]:
+    """What a benchmark does once its searches are done, but for the tables; and the seconds of each step."""
+    times = [time.perf_counter()]
     measures, parts = [parse(name) for name in study.measures], slices(study, by_view)
     arms = [
         ArmRun(name, {view: measure_run(study, by_view[view], run, measures) for view, run in of.items()})
         for name, of in runs.items()
     ]
+    times.append(time.perf_counter())
     figures(study, arms, parts)
+    times.append(time.perf_counter())
     costs = {arm.id: {"dimension": float(n)} for n, arm in enumerate(arms[:CANDIDATES])}
     proof = evidence(study, arms[:CANDIDATES], arms[-2], (), costs, parts)
     decide(proof, study.rule, rng=stream(study.seed, "decision"))
+    times.append(time.perf_counter())
+    steps = ("every measure of every query", "figures with intervals", "the decision")
+    return dict(zip(steps, np.diff(times).tolist(), strict=True))
 
 
 def encoding_s(folder: Path) -> float:
@@ -130,14 +137,14 @@ def main() -> None:
             for n, arm in enumerate(names)
         }
         profile = cProfile.Profile()
-        began = time.perf_counter()
         if "--profile" in sys.argv:
-            profile.runcall(all_figures, study, by_view, runs)
+            steps = profile.runcall(all_figures, study, by_view, runs)
         else:
-            all_figures(study, by_view, runs)
-        taken = time.perf_counter() - began
+            steps = all_figures(study, by_view, runs)
+        taken = sum(steps.values())
         encoding = encoding_s(folder / "demo")
     print(f"all figures of {CANDIDATES} candidates, {len(MEASURES)} measures, {QUERIES:,} queries: {taken:.1f} s")
+    print("; ".join(f"{step} {spent:.1f} s" for step, spent in steps.items()))
     print(f"WordLlama on {DOCUMENTS:,} documents, scaled from {SAMPLE:,}: {encoding:.1f} s")
     print(f"encoding / figures: {encoding / taken:.1f} (to reach: 10)")
     if "--profile" in sys.argv:

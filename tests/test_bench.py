@@ -22,6 +22,7 @@ from tiepoint.report.html import html
 from tiepoint.report.markdown import markdown
 from tiepoint.report.page import main, page
 from tiepoint.report.terminal import show
+from tiepoint.workflows.report import report_of
 
 TIMES = (
     "documents_per_s", "tokens_per_s", "queries_per_s", "query_p50_ms", "query_p95_ms", "load_s", "rebuild_s", "encoded_on",
@@ -253,7 +254,7 @@ def test_names_never_become_markup(tmp_path: Path) -> None:
     text = (folder / "study.toml").read_text(encoding="utf-8").replace('name = "sample"', f"name = '{evil}'")
     (folder / "study.toml").write_text(text, encoding="utf-8")
     found = tp.bench(tp.load_study(folder), candidates=ARMS)
-    whole = page(found.summary, found.conditions)
+    whole = page(report_of(found))
     assert "<script" not in html(whole)
     assert "\\<script\\>" in markdown(whole)
 

@@ -79,7 +79,11 @@ def test_V001_renaming_ids_that_tie_changes_no_verdict_and_the_range_is_shown(
     assert other.candidates[0].measures["unfiltered"]["RR@3"].mean == pytest.approx(1 / 3)
     for summary in found:
         bounds = summary.candidates[0].bounds["unfiltered"]["RR@3"]
-        assert (bounds.tie_low, bounds.tie_high) == (pytest.approx(1 / 3), 1)
+        assert (bounds.tie_low, bounds.tie_expected, bounds.tie_high) == (
+            pytest.approx(1 / 3),
+            pytest.approx(11 / 18),
+            1,
+        )
     assert (one.decision.verdict, one.decision.choice) == (other.decision.verdict, other.decision.choice)
 
 

@@ -1,4 +1,7 @@
-"""One file per measure, vectorised over queries. A measure is added by writing its file; nothing else is edited."""
+"""One file per measure, vectorised over queries. A measure is added by writing its file; nothing else is edited.
+
+The files of PLAIN hold no measure against judgements: what measures share, and the agreement of two runs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from tiepoint.measures.measure import Measure, MeasureKind
 
 NAME = re.compile(r"(?P<name>[A-Za-z_]+)(\((?P<options>[^()]*)\))?@(?P<cutoff>\d+)")
 ALIASES = {"R": "recall", "MRR": "RR", "MAP": "AP", "NDCG": "nDCG", "ndcg": "nDCG"}
-PLAIN = ("measure", "graded")
+PLAIN = ("measure", "graded", "ties", "agreement")
 
 
 @cache

@@ -1,8 +1,8 @@
-"""A run beside its judgements, in columns: the one input of every measure."""
+"""A run beside its judgements, in columns: the one input of every measure, and the one place that refuses a bad one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tiepoint.core.qrels import GRADES, Qrels
 from tiepoint.core.run import Run
 from tiepoint.errors import InputError, some
-from tiepoint.search.rank import tie_groups
 
 UNJUDGED = -1
 NO_HIT = -2
@@ -32,13 +31,24 @@ class GradedRun:
         """Look up every hit's grade.
 
         counted   (judgements,) True where the judged document counts for its query: eligible, or absent from the corpus
-        raises    InputError naming the queries whose ranking repeats a document
+        raises    InputError naming the queries whose ranking repeats a document, or the documents with a bad grade
         """
         _refuse_repeats(run)
-        relevant = np.zeros((len(run), len(GRADES)), dtype=np.int64)
-        np.add.at(relevant, (qrels.query[counted], qrels.grade[counted].astype(np.int64)), 1)
-        queries = np.broadcast_to(np.arange(len(run))[:, None], run.document.shape)
-        return cls(_grades(qrels, queries, run.document), relevant)
+        _refuse_grades(qrels)
+        queries = np.arange(len(run))[:, None]
+        return cls(grades_of(qrels, queries, run.document), _per_query(len(run), qrels, counted))
+
+    def counting(self, qrels: Qrels, counted: NDArray[np.bool_]) -> GradedRun:
+        """The same hits over other relevant documents: what a filter removed left in, say."""
+        return GradedRun(self.grade, _per_query(len(self), qrels, counted))
+
+    def with_rows(self, rows: NDArray[np.int64], other: GradedRun) -> GradedRun:
+        """The same, with the hits of some queries from another, whose rows are of these queries in turn."""
+        if not len(rows):
+            return self
+        grade = self.grade.copy()
+        grade[rows] = other.grade
+        return GradedRun(grade, self.relevant)
 
     def __len__(self) -> int:
         return len(self.grade)
@@ -48,82 +58,69 @@ class GradedRun:
         """How many hits a ranking holds at most."""
         return int(self.grade.shape[1])
 
+    @property
+    def top(self) -> int:
+        """The highest grade of all documents that count, at least 1: what an unjudged hit can be at most."""
+        held = np.flatnonzero(self.relevant.sum(axis=0))
+        return max(int(held[-1]) if len(held) else 1, 1)
+
     def count(self, rel: int) -> NDArray[np.int64]:
         """(queries,) |R|: counted documents of grade rel or better."""
         counts: NDArray[np.int64] = self.relevant[:, rel:].sum(axis=1)
         return counts
 
-    def tie_extremes(self, run: Run, qrels: Qrels) -> tuple[GradedRun, GradedRun]:
-        """The worst and the best grades over all orders of tied documents, those beyond the depth included."""
-        worst, best = self.grade.copy(), self.grade.copy()
-        beyond_grades = _grades(qrels, np.repeat(np.arange(len(run)), np.diff(run.tied_start)), run.tied)
-        for i in range(len(run)):
-            hits = int((run.document[i] >= 0).sum())
-            if hits == 0:
-                continue
-            beyond = beyond_grades[run.tied_start[i] : run.tied_start[i + 1]]
-            groups = tie_groups(run.score[i, :hits], run.tolerance)
-            if len(beyond) == 0 and groups[-1] == hits - 1:
-                continue
-            groups = np.concatenate([groups, np.full(len(beyond), groups[-1])])
-            grades = np.concatenate([self.grade[i, :hits], beyond])
-            gains = np.maximum(grades, 0)
-            worst[i, :hits] = grades[np.lexsort((gains, groups))][:hits]
-            best[i, :hits] = grades[np.lexsort((-gains, groups))][:hits]
-        return replace(self, grade=worst), replace(self, grade=best)
+    def unjudged(self, k: int) -> NDArray[np.bool_]:
+        """(queries, k) True where one of the first k hits carries no judgement."""
+        mask: NDArray[np.bool_] = self.grade[:, :k] == UNJUDGED
+        return mask
 
-    def unjudged_as_best(self, cutoff: int, *, first: int | None = None) -> GradedRun:
-        """As if the first unjudged hits within the cut-off had the highest grade of these judgements, and counted.
+    def unjudged_as_best(self, k: int) -> GradedRun:
+        """As if every unjudged one of the first k hits had the highest grade of these judgements, and counted."""
+        unjudged = self.unjudged(k)
+        grade = self.grade.copy()
+        grade[:, :k][unjudged] = self.top
+        return GradedRun(grade, self.relevant + self._of_top(unjudged.sum(axis=1)))
 
-        first   how many of each ranking; None: all of them
-        """
-        within = np.arange(self.depth) < cutoff
-        unjudged = (self.grade == UNJUDGED) & within
-        if first is not None:
-            unjudged &= unjudged.cumsum(axis=1) <= first
-        held = np.flatnonzero(self.relevant.sum(axis=0))
-        top = max(int(held[-1]) if len(held) else 1, 1)
-        relevant = self.relevant.copy()
-        relevant[:, top] += unjudged.sum(axis=1)
-        return GradedRun(np.where(unjudged, np.int8(top), self.grade), relevant)
+    def missing(self, more: NDArray[np.int64]) -> GradedRun:
+        """As if so many documents that are not ranked (of each query: (queries,) int64) had the highest grade, and counted."""
+        return GradedRun(self.grade, self.relevant + self._of_top(more))
 
-    def take(self, queries: NDArray[np.int64]) -> GradedRun:
-        """The same columns for some of the queries."""
-        return GradedRun(self.grade[queries], self.relevant[queries])
+    def _of_top(self, more: NDArray[np.int64]) -> NDArray[np.int64]:
+        added = np.zeros_like(self.relevant)
+        added[:, self.top] = more
+        return added
 
 
-def ties_at(run: Run, cutoff: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which rankings tie across the cut-off, and how many (hit, left out) pairs tie there: (queries,) each."""
-    crossing = np.zeros(len(run), dtype=bool)
-    pairs = np.zeros(len(run), dtype=np.int64)
-    for i in range(len(run)):
-        hits = int((run.document[i] >= 0).sum())
-        if hits < cutoff:
-            continue
-        beyond = int(run.tied_start[i + 1] - run.tied_start[i])
-        groups = tie_groups(run.score[i, :hits], run.tolerance)
-        groups = np.concatenate([groups, np.full(beyond, groups[-1])])
-        same = groups == groups[cutoff - 1]
-        pairs[i] = int(same[:cutoff].sum()) * int(same[cutoff:].sum())
-        crossing[i] = pairs[i] > 0
-    return crossing, pairs
+def grades_of(qrels: Qrels, queries: NDArray[np.int64], documents: NDArray[np.int32]) -> NDArray[np.int8]:
+    """The grade of each (query, document) pair; UNJUDGED without a judgement, NO_HIT where document is -1.
 
-
-def _grades(qrels: Qrels, queries: NDArray[np.int64], documents: NDArray[np.int32]) -> NDArray[np.int8]:
-    """The grade of each (query, document) pair; UNJUDGED without a judgement, NO_HIT where document is -1."""
-    present = qrels.document >= 0
+    queries, documents   positions, of shapes that broadcast to that of documents
+    """
+    if not documents.size:
+        return np.empty(documents.shape, dtype=np.int8)
     width = int(max(qrels.document.max(initial=0), documents.max(initial=0))) + 1
-    keys = qrels.query[present] * width + qrels.document[present]
-    order = np.argsort(keys, kind="stable")
-    keys, grades = keys[order], qrels.grade[present][order]
-    wanted = queries * width + documents
-    at = np.searchsorted(keys, wanted)
-    known = at < len(keys)
-    known[known] = keys[at[known]] == wanted[known]
+    keys, grades = qrels.query * width + qrels.document, qrels.grade
+    if len(keys) and int(qrels.document.min()) < 0:
+        present = qrels.document >= 0
+        keys, grades = keys[present], grades[present]
+    # Judgements stand in the order of queries and documents; only those that were put together otherwise are sorted here.
+    if not bool((keys[1:] > keys[:-1]).all()):
+        order = np.argsort(keys, kind="stable")
+        keys, grades = keys[order], grades[order]
     result = np.full(documents.shape, UNJUDGED, dtype=np.int8)
-    result[known] = grades[at[known]]
+    if len(keys):
+        wanted = queries * width + documents
+        at = np.searchsorted(keys, wanted)
+        np.minimum(at, len(keys) - 1, out=at)
+        np.copyto(result, grades[at], where=keys[at] == wanted)
     result[documents < 0] = NO_HIT
     return result
+
+
+def _per_query(queries: int, qrels: Qrels, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(queries, 4) int64: how many of the counted judgements each query has of each grade."""
+    cell = qrels.query[counted] * len(GRADES) + qrels.grade[counted]
+    return np.bincount(cell, minlength=queries * len(GRADES)).reshape(queries, len(GRADES)).astype(np.int64)
 
 
 def _refuse_repeats(run: Run) -> None:
@@ -134,4 +131,15 @@ def _refuse_repeats(run: Run) -> None:
             f"{int(repeated.sum())} rankings hold a document twice",
             where=f"queries at positions {some(np.flatnonzero(repeated))}",
             fix="a document may be ranked once; passages collapse to their parent before the cut",
+        )
+
+
+def _refuse_grades(qrels: Qrels) -> None:
+    whole = qrels.grade.dtype.kind in "iu"
+    bad = (qrels.grade < min(GRADES)) | (qrels.grade > max(GRADES)) if whole else ~np.isin(qrels.grade, GRADES)
+    if not whole or bad.any():
+        raise InputError(
+            f"{int(bad.sum()):,} grades are not 0, 1, 2 or 3" if bad.any() else "grades are not whole numbers",
+            where=f"documents {some(qrels.document_id[i] for i in np.flatnonzero(bad))}" if bad.any() else "",
+            fix="another scale only through an explicit map",
         )

@@ -1,17 +1,23 @@
-"""What a measure is: a value that prints as it parses, and a function over columns."""
+"""What a measure is: a value that prints as it parses, and functions over columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.errors import InputError, did_you_mean
 from tiepoint.measures.graded import GradedRun
+from tiepoint.measures.ties import TiedRun
 
 Option = str | int
+Options: TypeAlias = Mapping[str, Option]
+Order: TypeAlias = Callable[[int], GradedRun]
+"""The hits in the order that stands for documents of a grade or better: of one ranking always the same; over orders of tied
+documents the order that is worst, or best, for that grade."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,34 +53,94 @@ class Column:
         """The same column for some of the queries."""
         return Column(self.top[queries], self.bottom[queries], self.defined[queries])
 
+    def among(self, queries: NDArray[np.bool_]) -> Column:
+        """The same column, undefined but for these queries: (queries,) bool."""
+        return Column(self.top, self.bottom, self.defined & queries)
+
+    def with_rows(self, rows: NDArray[np.int64], other: Column) -> Column:
+        """The same column with some queries' values from another, whose rows are of these queries in turn."""
+        top, bottom, defined = self.top.copy(), self.bottom.copy(), self.defined.copy()
+        top[rows], bottom[rows], defined[rows] = other.top, other.bottom, other.defined
+        return Column(top, bottom, defined)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TieRange:
+    """A measure of every query over all orders of tied documents.
+
+    expected   the mean over them, each as likely as any other; None: the measure has no closed form
+    """
+
+    smallest: Column
+    expected: Column | None
+    largest: Column
+
+    def among(self, queries: NDArray[np.bool_]) -> TieRange:
+        """The same range, undefined but for these queries: (queries,) bool."""
+        expected = None if self.expected is None else self.expected.among(queries)
+        return TieRange(self.smallest.among(queries), expected, self.largest.among(queries))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnjudgedRange:
+    """A measure of every query over all that its unjudged hits could be: each of any grade, the highest grade of these
+    judgements at most. One that is relevant counts in R too, so that it can lower a measure over the ideal.
+
+    smallest   defined where the measure is as ranked
+    largest    defined where it is as ranked, or would be with a relevant hit
+    """
+
+    smallest: Column
+    largest: Column
+
+    def among(self, queries: NDArray[np.bool_]) -> UnjudgedRange:
+        """The same range, undefined but for these queries: (queries,) bool."""
+        return UnjudgedRange(self.smallest.among(queries), self.largest.among(queries))
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
     """One file of measures/.
 
+    A better grade further up never lowers a measure, and one that enters the first k neither. So the extremes over orders of
+    tied documents are those of the worst and of the best order of every tie group, for any measure.
+
     compute      (graded run, cut-off, options) to a Column
-    definition   one sentence with gain, denominator and what a miss is worth
+    definition   one sentence with gain, denominator and what a miss is worth; {rel}: the option's value
+    range        the values it takes and where it is undefined
+    source       who defined it
+    expected     (tied rankings, cut-off, options) to the mean over all orders of tied documents; None: no closed form.
+                 ties: what it is, in words, for docs/measures.md
+    unjudged     (order, cut-off, options) to the range over what unjudged hits could be; None: all of them relevant is the
+                 largest, none of them the smallest
     options      names, with their defaults and the values they take
     binary       every value is 0 or 1, so that the exact binomial interval applies
     decides      may stand in [decision]; pooled: only with confidence = "point"
     """
 
     name: str
-    compute: Callable[[GradedRun, int, Mapping[str, Option]], Column]
+    compute: Callable[[GradedRun, int, Options], Column]
     definition: str
+    range: str
+    source: str
+    expected: Callable[[TiedRun, int, Options], Column] | None = None
+    ties: str = "none"
+    unjudged: Callable[[Order, int, Options], UnjudgedRange] | None = None
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     binary: bool = False
     decides: bool = True
     pooled: bool = False
 
     def options_from(self, text: str, name: str) -> tuple[tuple[str, Option], ...]:
-        """Options that differ from their default, sorted by name. Raises InputError for unknown ones."""
+        """Options that differ from their default, sorted by name. Raises InputError for unknown ones and repeated ones."""
         chosen: dict[str, Option] = {}
         for part in filter(None, text.split(",")):
             key, _, value = part.partition("=")
             if key not in self.options:
                 hint = did_you_mean(key, self.options) or f"options: {', '.join(self.options) or 'none'}"
                 raise InputError(f"{name!r}: {self.name} has no option {key!r}", fix=hint)
+            if key in chosen:
+                raise InputError(f"{name!r}: {key} is given twice", fix="give each option once")
             by_text = {str(option): option for option in self.options[key]}
             if value not in by_text:
                 raise InputError(f"{name!r}: {key} cannot be {value!r}", fix=f"one of {', '.join(by_text)}")
@@ -102,11 +168,62 @@ class Measure:
     @property
     def definition(self) -> str:
         """What the figure is, in one sentence."""
-        return self.kind.definition
+        return self.kind.definition.format(**self._chosen)
 
     def __call__(self, graded: GradedRun) -> Column:
         """The measure of every query. Raises InputError when the cut-off lies beyond the depth of the run."""
+        self._refuse_depth(graded)
+        return self.kind.compute(graded, self.cutoff, self._chosen)
+
+    def over_ties(self, as_ranked: Column, tied: TiedRun) -> TieRange:
+        """The measure over all orders of tied documents. as_ranked: of the whole run."""
+        rows = tied.groups.rows
+        if not len(rows):
+            return TieRange(as_ranked, as_ranked if self.kind.expected else None, as_ranked)
+        self._refuse_depth(tied.graded)
+        compute, expected, chosen = self.kind.compute, self.kind.expected, self._chosen
+        return TieRange(
+            smallest=as_ranked.with_rows(rows, compute(tied.worst, self.cutoff, chosen)),
+            expected=as_ranked.with_rows(rows, expected(tied, self.cutoff, chosen)) if expected else None,
+            largest=as_ranked.with_rows(rows, compute(tied.best, self.cutoff, chosen)),
+        )
+
+    def over_unjudged(self, graded: GradedRun) -> UnjudgedRange:
+        """The measure over all that the unjudged ones of the first hits could be, in the order of the ranking."""
+        as_ranked, rows = self(graded), np.flatnonzero(graded.unjudged(self.cutoff).any(axis=1))
+        found = self._unjudged(lambda _: graded)
+        return UnjudgedRange(*(as_ranked.with_rows(rows, of.take(rows)) for of in (found.smallest, found.largest)))
+
+    def over_ties_and_unjudged(self, graded: GradedRun, tied: TiedRun) -> UnjudgedRange:
+        """Bounds of the measure over all orders of tied documents and all that the unjudged ones of the first hits could be.
+
+        They do not change when documents are renamed. They are reached, but for nDCG with several grades, whose bounds may lie
+        beyond: the best order for each grade is taken apart.
+
+        graded, tied   of one run; graded may count more documents, see GradedRun.missing
+        """
+        tied_rows = tied.groups.rows
+        in_ties = tied_rows[(tied.unjudged[:, : self.cutoff] > 0).any(axis=1)]
+        rows = np.union1d(np.flatnonzero(graded.unjudged(self.cutoff).any(axis=1)), in_ties)
+        low = self._unjudged(lambda rel: graded.with_rows(tied_rows, tied.unjudged_low(rel, self.cutoff))).smallest
+        high = self._unjudged(lambda rel: graded.with_rows(tied_rows, tied.unjudged_high(rel))).largest
+        return UnjudgedRange(
+            smallest=self(graded.with_rows(tied_rows, tied.worst)).with_rows(rows, low.take(rows)),
+            largest=self(graded.with_rows(tied_rows, tied.best)).with_rows(rows, high.take(rows)),
+        )
+
+    def _unjudged(self, order: Order) -> UnjudgedRange:
+        chosen = self._chosen
+        if self.kind.unjudged is not None:
+            return self.kind.unjudged(order, self.cutoff, chosen)
+        graded = order(int(chosen.get("rel", 1)))
+        largest = self.kind.compute(graded.unjudged_as_best(self.cutoff), self.cutoff, chosen)
+        return UnjudgedRange(self.kind.compute(graded, self.cutoff, chosen), largest)
+
+    @property
+    def _chosen(self) -> Options:
+        return {key: values[0] for key, values in self.kind.options.items()} | dict(self.options)
+
+    def _refuse_depth(self, graded: GradedRun) -> None:
         if self.cutoff > graded.depth:
             raise InputError(f"{self} needs rankings of depth {self.cutoff}, these have {graded.depth}")
-        chosen = {key: values[0] for key, values in self.kind.options.items()} | dict(self.options)
-        return self.kind.compute(graded, self.cutoff, chosen)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tiepoint.measures.graded import GradedRun
-from tiepoint.measures.measure import Column, MeasureKind, Option
+from tiepoint.measures.measure import Column, MeasureKind, Options
+from tiepoint.measures.ties import TiedRun
 
 
-def recall(graded: GradedRun, k: int, options: Mapping[str, Option]) -> Column:
+def recall(graded: GradedRun, k: int, options: Options) -> Column:
     """|top k and R| / |R| for every query at once.
 
     returns   Column in [0, 1]; undefined for a query without a relevant document that counts
@@ -20,10 +19,24 @@ def recall(graded: GradedRun, k: int, options: Mapping[str, Option]) -> Column:
     return Column.of(found / relevant.clip(min=1), relevant > 0)
 
 
+def expected(tied: TiedRun, k: int, options: Options) -> Column:
+    """The mean over all orders of tied documents.
+
+    source   McSherry & Najork 2008
+    """
+    rel = int(options["rel"])
+    relevant = tied.graded.count(rel)
+    return Column.of(tied.share(rel, k).sum(axis=1) / relevant.clip(min=1), relevant > 0)
+
+
 MEASURE = MeasureKind(
     name="recall",
     compute=recall,
-    definition="share of a query's relevant documents (grade 1 or better, eligible or absent from the corpus) among its "
+    expected=expected,
+    definition="share of a query's relevant documents (grade {rel} or better, eligible or absent from the corpus) among its "
     "first k hits; mean over queries",
+    range="0 to 1; undefined without a relevant document",
+    ties="each place holds its group's share of relevant documents",
+    source="Cleverdon, Mills & Keen 1966; trec_eval recall",
     options={"rel": (1, 2, 3)},
 )

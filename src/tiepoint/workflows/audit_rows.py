@@ -8,7 +8,7 @@ import pyarrow as pa
 from tiepoint.measures import parse
 from tiepoint.workflows.audit_pair import Pair, Part
 from tiepoint.workflows.evidence import unjudged_in_question, value_range
-from tiepoint.workflows.tables import rankings_table
+from tiepoint.workflows.tables import RANKINGS, rankings_table
 
 PER_QUERY = pa.schema(
     [
@@ -23,6 +23,7 @@ PER_QUERY = pa.schema(
         ("best", pa.float64()),
     ]
 )
+SIDE_RANKINGS = RANKINGS.set(0, RANKINGS.field(0).with_name("side"))
 
 
 def per_query_rows(pair: Pair) -> pa.Table:

@@ -29,9 +29,11 @@ from tiepoint.measures import parse
 from tiepoint.measures.measure import Measure
 from tiepoint.search import chance, lexical
 from tiepoint.search.exact import search
+from tiepoint.search.prepared import Prepared
 from tiepoint.stats.resample import stream
 from tiepoint.workflows.arms import costs, named, with_encoding, with_figures
-from tiepoint.workflows.conditions import conditions, definitions
+from tiepoint.workflows.conditions import conditions, definitions, searches
+from tiepoint.workflows.copied import copied
 from tiepoint.workflows.cut_recall import cut_recall
 from tiepoint.workflows.evidence import evidence
 from tiepoint.workflows.figures import ArmRun, figures, measure_run
@@ -108,8 +110,9 @@ def _try(
         return _Outcome(opened, None, None, DID_NOT_RUN)
     progress.start(f"{opened.candidate.id}: search", len(by_view))
     measured = {}
+    prepared = None if made is None else Prepared.of(made.space)
     for name, view in by_view.items():
-        run = _ranked(opened, made, view, depth, study.tie_tolerance)
+        run = _ranked(opened, made, prepared, view, depth, study)
         measured[name] = measure_run(study, view, run, measures)
         progress.advance(1)
     progress.finish()
@@ -119,13 +122,22 @@ def _try(
     return _Outcome(opened, made, ArmRun(opened.candidate.id, measured), None)
 
 
-def _ranked(opened: Opened, made: Encoded | None, view: View, depth: int, tolerance: float) -> Run:
+def _ranked(
+    opened: Opened, made: Encoded | None, prepared: Prepared | None, view: View, depth: int, study: Study
+) -> Run:
     """Search a space, or take the rankings that were made elsewhere. Raises CannotRun where there is neither."""
     if opened.run is not None:
-        return opened.run.ranked(view.name, view.eligibility, depth=depth, tolerance=tolerance)
+        return opened.run.ranked(view.name, view.eligibility, depth=depth, tolerance=study.tie_tolerance)
     if made is None:
         raise CannotRun(f"candidate {opened.candidate.id!r} has no space")
-    return search(made.space, view.eligibility, depth=depth, tolerance=tolerance)
+    return search(
+        made.space,
+        view.eligibility,
+        depth=depth,
+        tolerance=study.tie_tolerance,
+        threads=study.threads,
+        prepared=prepared,
+    )
 
 
 def _baselines(
@@ -179,6 +191,7 @@ def _result(
         ),
         decision=decide(proof, study.rule, rng=stream(study.seed, "decision")),
         suspects=suspects(study, arms, baselines[0], parts),
+        copied=copied(study),
         subgroups=group_sizes(study, study.queries.subgroups, parts),
         regions=group_sizes(study, study.queries.regions, parts),
         notes=(*study.notes, *confusable_ids(study)),
@@ -188,9 +201,16 @@ def _result(
     }
     stood = conditions(study, contracts, summary, order, {o.opened.candidate.id: o.encoded for o in ran})
     runs = {name: value for o in ran if o.opened.run is not None for name, value in o.opened.run.hashes.items()}
+    proofs = {f"{arm.id}, {name}": m.run.proof for arm in arms for name, m in arm.views.items()}
     return Result(
         summary=summary,
-        conditions=replace(stood, hashes={**stood.hashes, **runs}),
+        conditions=replace(stood, hashes={**stood.hashes, **runs}, search=searches(study, proofs)),
+        explained=tuple(
+            f"search of {name}: {line}"
+            for name, proof in proofs.items()
+            if proof is not None
+            for line in proof.explained
+        ),
         per_query=per_query_table(study, everyone, parts),
         rankings=rankings_table(study, everyone, parts),
         gold=gold_table(study, arms, parts),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tiepoint.core.result import CutRecall, Figure
 from tiepoint.core.study import Study
 from tiepoint.encoding.encoded import Encoded
-from tiepoint.stats.interval import bca
+from tiepoint.stats.interval import bca, trusted
 from tiepoint.stats.resample import by_cluster, stream
 from tiepoint.workflows.figures import ArmRun, hidden
 from tiepoint.workflows.slices import Slice, scored
@@ -59,4 +59,10 @@ def _pooled(study: Study, query: NDArray[np.int64], found: NDArray[np.bool_], pu
         units[:, :1], units[:, 1:], level=study.rule.level, rng=stream(study.seed, "interval", "recall on cut", purpose)
     )
     known = bool(np.isfinite(low[0]) and np.isfinite(high[0]))
-    return Figure(float(found.mean()), float(low[0]) if known else None, float(high[0]) if known else None, len(asked))
+    return Figure(
+        float(found.mean()),
+        float(low[0]) if known else None,
+        float(high[0]) if known else None,
+        len(asked),
+        not known or bool(trusted(units[:, :1], units[:, 1:])[0]),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from tiepoint.core.result import ArmFigures, Bounds, Figure, Ties
 from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.measures import parse
-from tiepoint.measures.graded import UNJUDGED, GradedRun, ties_at
-from tiepoint.measures.measure import Column, Measure
-from tiepoint.stats.interval import bca, exact_binomial
+from tiepoint.measures.graded import GradedRun
+from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
+from tiepoint.measures.ties import TiedRun, TieGroups
+from tiepoint.stats.interval import bca, exact_binomial, trusted
 from tiepoint.stats.resample import by_cluster, stream
 from tiepoint.workflows.slices import FILTERED, Slice, View, scored
 
@@ -27,22 +28,32 @@ class Measured:
     """One arm under one view: its run and every measure of every query.
 
     columns          measure name to Column, as ranked
-    worst, best      over all orders of tied documents
-    unjudged_best    the most that unjudged hits could make of it, of the measures that can decide
+    ties             of each measure over all orders of tied documents
+    unjudged         of the measures that can decide, over all that unjudged hits could be
     over_readable    the recall measures over all readable gold, what the filter removed included: also of queries that
                      the filter leaves without any, where recall is then 0
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
-    grade            (queries, depth) the grade of each hit, see GradedRun
+    judged_ties      the same over all orders of tied documents
+    graded           the grade of each hit
+    tied             its tie groups; None where the judgements are not pooled: nothing asks for them then
+    tied_pairs       (queries,) int64: pairs of a hit within k and a document left out that tie
     """
 
     run: Run
     columns: Mapping[str, Column]
-    worst: Mapping[str, Column]
-    best: Mapping[str, Column]
-    unjudged_best: Mapping[str, Column]
+    ties: Mapping[str, TieRange]
+    unjudged: Mapping[str, UnjudgedRange]
     over_readable: Mapping[str, Column]
     judged: Column
-    grade: NDArray[np.int8]
+    judged_ties: TieRange
+    graded: GradedRun
+    tied: TiedRun | None
+    tied_pairs: NDArray[np.int64]
+
+    @property
+    def grade(self) -> NDArray[np.int8]:
+        """(queries, depth) the grade of each hit, see GradedRun."""
+        return self.graded.grade
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,44 +67,27 @@ class ArmRun:
 def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure]) -> Measured:
     """Every measure of one run, for every query; queries that are not scored are undefined."""
     graded = GradedRun.of(run, study.qrels, view.counted)
-    worst, best = graded.tie_extremes(run, study.qrels)
-    readable = GradedRun.of(run, study.qrels, view.readable)
-    keep, answerable = scored(study, view), ~study.queries.no_answer
-
-    def column(measure: Measure, of: GradedRun, among: NDArray[np.bool_] = keep) -> Column:
-        found = measure(of)
-        return Column(found.top, found.bottom, found.defined & among)
-
+    groups = TieGroups.of(run)
+    tied = TiedRun.of(graded, groups, run, study.qrels)
+    judged = parse(f"Judged@{parse(study.rule.measure).cutoff}")
+    keep = scored(study, view)
+    columns = {str(m): m(graded).among(keep) for m in measures}
+    over_readable = {}
+    if view.name == FILTERED:
+        readable = graded.counting(study.qrels, view.readable)
+        over_readable = {str(m): m(readable).among(~study.queries.no_answer) for m in measures if m.name == "recall"}
     return Measured(
         run=run,
-        columns={str(m): column(m, graded) for m in measures},
-        worst={str(m): column(m, worst) for m in measures},
-        best={str(m): column(m, best) for m in measures},
-        unjudged_best={str(m): _unjudged_best(m, graded, keep) for m in measures if m.kind.decides},
-        over_readable={str(m): column(m, readable, answerable) for m in measures if m.name == "recall"}
-        if view.name == FILTERED
-        else {},
-        judged=column(parse(f"Judged@{parse(study.rule.measure).cutoff}"), graded),
-        grade=graded.grade,
+        columns=columns,
+        ties={str(m): m.over_ties(columns[str(m)], tied).among(keep) for m in measures},
+        unjudged={str(m): m.over_unjudged(graded).among(keep) for m in measures if m.kind.decides},
+        over_readable=over_readable,
+        judged=judged(graded).among(keep),
+        judged_ties=judged.over_ties(judged(graded), tied).among(keep),
+        graded=graded,
+        tied=tied if study.qrels.pooled else None,
+        tied_pairs=groups.pairs_at(study.k),
     )
-
-
-def _unjudged_best(measure: Measure, graded: GradedRun, among: NDArray[np.bool_]) -> Column:
-    """The largest value of each query that any of its unjudged hits could make by being relevant.
-
-    Each that is raises the ideal too, whichever it is, so the best choice of any number of them is the highest ranked.
-    """
-    best = measure(graded)
-    most = int((graded.grade[:, : measure.cutoff] == UNJUDGED).sum(axis=1).max(initial=0))
-    for first in range(1, most + 1):
-        other = measure(graded.unjudged_as_best(measure.cutoff, first=first))
-        better = other.defined & ~(best.values >= other.values)
-        best = Column(
-            np.where(better, other.top, best.top),
-            np.where(better, other.bottom, best.bottom),
-            best.defined | other.defined,
-        )
-    return Column(best.top, best.bottom, best.defined & among)
 
 
 def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dict[str, ArmFigures]:
@@ -118,12 +112,14 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
                     continue
                 for arm, found in maker.of(part, chosen, part.name, kind, name).items():
                     grouped.setdefault(arm, {}).setdefault(kind, {}).setdefault(name, {})[part.name] = found
+    over_readable = maker.over_readable(parts)
     return {
         arm.id: ArmFigures(
             measures={part.name: whole[part.name][arm.id] for part in parts},
             bounds={part.name: _bounds(arm, part, measures) for part in parts},
-            over_readable_gold=maker.over_readable(arm, parts),
-            ties={part.name: _ties(arm, part, study.k) for part in parts},
+            over_readable_gold=over_readable[arm.id],
+            judged={part.name: arm.views[part.view.name].judged.take(part.queries).mean for part in parts},
+            ties={part.name: _ties(arm, part) for part in parts},
             failed_queries={part.name: _failed(arm, part) for part in parts},
             **grouped.get(arm.id, {}),
         )
@@ -155,14 +151,20 @@ class _Maker:
             for i, arm in enumerate(self.arms)
         }
 
-    def over_readable(self, arm: ArmRun, parts: Sequence[Slice]) -> dict[str, dict[str, Figure]]:
-        result: dict[str, dict[str, Figure]] = {}
+    def over_readable(self, parts: Sequence[Slice]) -> dict[str, dict[str, dict[str, Figure]]]:
+        """By arm, slice and recall measure: the figures over all readable gold."""
+        result: dict[str, dict[str, dict[str, Figure]]] = {arm.id: {} for arm in self.arms}
         for part in parts:
-            columns = arm.views[part.view.name].over_readable
+            named = [
+                (arm.id, name, column.take(part.queries))
+                for arm in self.arms
+                for name, column in arm.views[part.view.name].over_readable.items()
+            ]
+            columns = [column for _, _, column in named]
             if columns and len(part.queries):
-                taken = [column.take(part.queries) for column in columns.values()]
-                made = self._figures(taken, [False] * len(taken), part.queries, (part.name, "over readable gold"))
-                result[part.name] = dict(zip(columns, made, strict=True))
+                made = self._figures(columns, [False] * len(columns), part.queries, (part.name, "over readable gold"))
+                for (arm_id, name, _), figure in zip(named, made, strict=True):
+                    result[arm_id].setdefault(part.name, {})[name] = figure
         return result
 
     def _figures(
@@ -179,9 +181,14 @@ class _Maker:
         top = by_cluster(np.stack([np.where(c.defined, c.top, 0.0)[kept] for c in columns], axis=1), cluster)
         bottom = by_cluster(np.stack([np.where(c.defined, c.bottom, 0.0)[kept] for c in columns], axis=1), cluster)
         low, high = bca(top, bottom, level=level, rng=stream(self.study.seed, "interval", *purpose))
+        sure = trusted(top, bottom)
         single = len(top) == len(kept)
         return [
-            _figure(column, float(low[i]), float(high[i]), level if binary[i] and single else None)
+            _figure(column, float(low[i]), float(high[i]), level)
+            if binary[i] and single
+            else replace(
+                _figure(column, float(low[i]), float(high[i]), None), trusted=bool(sure[i] or np.isnan(low[i]))
+            )
             for i, column in enumerate(columns)
         ]
 
@@ -197,20 +204,26 @@ def _figure(column: Column, low: float, high: float, exact: float | None) -> Fig
 
 def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, Bounds]:
     measured, chosen = arm.views[part.view.name], part.queries
+
+    def mean(column: Column | None) -> float | None:
+        return None if column is None else column.take(chosen).mean
+
     return {
         str(m): Bounds(
-            tie_low=measured.worst[str(m)].take(chosen).mean,
-            tie_high=measured.best[str(m)].take(chosen).mean,
-            unjudged_best=measured.unjudged_best[str(m)].take(chosen).mean,
+            tie_low=mean(measured.ties[str(m)].smallest),
+            tie_expected=mean(measured.ties[str(m)].expected),
+            tie_high=mean(measured.ties[str(m)].largest),
+            unjudged_worst=mean(measured.unjudged[str(m)].smallest),
+            unjudged_best=mean(measured.unjudged[str(m)].largest),
         )
         for m in measures
         if m.kind.decides
     }
 
 
-def _ties(arm: ArmRun, part: Slice, k: int) -> Ties:
-    crossing, pairs = ties_at(arm.views[part.view.name].run, k)
-    return Ties(queries=int(crossing[part.queries].sum()), pairs=int(pairs[part.queries].sum()))
+def _ties(arm: ArmRun, part: Slice) -> Ties:
+    pairs = arm.views[part.view.name].tied_pairs[part.queries]
+    return Ties(queries=int((pairs > 0).sum()), pairs=int(pairs.sum()))
 
 
 def _failed(arm: ArmRun, part: Slice) -> int:
