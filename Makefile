@@ -28,7 +28,7 @@ demo: $(VENV)/.demo  ## Compare three real models on the demonstration study, in
 	@$(BIN)/tiepoint bench demo || test $$? -eq 4
 
 test: $(VENV)/.dev  ## Run the tests, but for the slow proofs
-	$(BIN)/python -m pytest -m 'not slow' $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow' $(ARGS)
 
 # The pages in a real browser: chromium is the system's (apt-get install chromium fonts-dejavu-core), axe comes from npm.
 $(VENV)/.browser: $(VENV)/.dev
@@ -50,7 +50,7 @@ $(VENV)-torch/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 proof: $(VENV)/.dev $(VENV)-torch/.ready  ## Run the slow proofs
-	TIEPOINT_TORCH_PYTHON=$(abspath $(VENV)-torch/bin/python) $(BIN)/python -m pytest -m slow $(ARGS)
+	TIEPOINT_TORCH_PYTHON=$(abspath $(VENV)-torch/bin/python) $(BIN)/python -m pytest -n auto --dist loadfile -m slow $(ARGS)
 
 lint: $(VENV)/.dev  ## Formatting, lint, types, import floors
 	$(BIN)/ruff format --check .
