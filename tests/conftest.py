@@ -10,7 +10,9 @@ import pytest
 
 from picture import Demonstration, demonstration
 
-pytest.register_assert_rewrite("browser", "pages", "recorded", "studies")  # helpers that assert do so under python -O too
+pytest.register_assert_rewrite(
+    "browser", "pages", "recorded", "studies"
+)  # helpers that assert do so under python -O too
 SHARED = Path(os.environ.get("TIEPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 

@@ -1,4 +1,4 @@
-"""docs/migration.md's outputs, from running the page from its top. `python tests/migration_page.py` puts them in anew."""
+"""docs/migration.md's outputs, from running each half of it from its top. `python tests/migration_page.py` puts them in anew."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
+from picture import demonstration
 from tiepoint.cli import main as tiepoint
 
 PAGE = Path(__file__).parents[1] / "docs" / "migration.md"
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```$"
-    r"|^<!-- tiepoint (?P<call>[^>|]*?)(?: \| from (?P<start>[^>]*?))? -->\n```\n(?P<shown>.*?)^```$",
+    r"|^<!-- (?P<tool>tiepoint|cat) (?P<call>[^>|]*?)(?: \| from (?P<start>[^>|]*?))?(?: \| to (?P<end>[^>|]*?))? -->\n"
+    r"```\n(?P<shown>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 
 
-def ran(call: str, start: str | None = None) -> str:
-    """What `tiepoint <call>` prints on a pipe, from the line `start` on, and its exit code where it is not 0."""
+REAL = "\n## Real spaces\n"
+"""Where the second half begins: what it shows is of the demonstration study, which lies in `demo/` and has been benchmarked."""
+
+
+def ran(call: str) -> str:
+    """What `tiepoint <call>` prints on a pipe, and its exit code where it is not 0."""
     printed = io.StringIO()
     streams = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed)
     code: object = 0
@@ -33,29 +39,53 @@ def ran(call: str, start: str | None = None) -> str:
         except SystemExit as left:
             code = left.code or 0
     lines = [line.rstrip() for line in printed.getvalue().splitlines()]
-    lines = lines[lines.index(start) :] if start else lines
     return "\n".join([*lines, *([f"(exit code {code})"] if code else [])]) + "\n"
 
 
-def blocks() -> Iterator[tuple[re.Match[str], str]]:
-    """Every output of the page with what a run prints, in the order of the page; the Python between them is executed.
+def part(printed: str, start: str | None, end: str | None) -> str:
+    """The lines from `start` on, up to the one before `end`; blank ones at the end left out."""
+    lines = printed.splitlines()
+    lines = lines[lines.index(start) :] if start else lines
+    lines = lines[: lines.index(end)] if end else lines
+    return "\n".join(lines).rstrip() + "\n"
 
-    The working directory must be an empty one.
+
+def blocks(*, real: bool) -> Iterator[tuple[re.Match[str], str]]:
+    """Every output of a half of the page with what a run prints, in order; the Python between them is executed.
+
+    The working directory must be empty, but for `demo/` where the half is the one on real spaces. A call that stands there
+    again, with no Python in between, is run once.
     """
+    text = PAGE.read_text(encoding="utf-8")
+    border = text.index(REAL)
     names: dict[str, object] = {}
-    for found in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+    before: dict[str, str] = {}
+    for found in BLOCK.finditer(text):
+        if (found.start() > border) != real:
+            continue
         if found["code"] is not None:
+            before.clear()
             exec(found["code"], names)  # noqa: S102  # the page is ours, and running it is the point
-        else:
-            yield found, ran(found["call"], found["start"])
+            continue
+        call = found["call"]
+        if found["tool"] == "cat":
+            before[call] = Path(call).read_text(encoding="utf-8")
+        elif call not in before:
+            before[call] = ran(call)
+        yield found, part(before[call], found["start"], found["end"])
 
 
 def main() -> None:
     """Rewrite the outputs."""
     text = PAGE.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for found, printed in reversed(list(blocks())):
-            text = text[: found.start("shown")] + printed + text[found.end("shown") :]
+    made = []
+    for real in (False, True):
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            if real:
+                demonstration(Path("demo"))
+            made += list(blocks(real=real))
+    for found, printed in reversed(made):
+        text = text[: found.start("shown")] + printed + text[found.end("shown") :]
     PAGE.write_text(text, encoding="utf-8")
 
 

@@ -316,8 +316,12 @@ def deficit_bounds(
             if j != c:
                 up = [*(sum(j_high[i] - c_low[i] for i in group) for group in groups), size]
                 down = [*(sum(j_low[i] - c_high[i] for i in group) for group in groups), -size]
-                worst = sorted(sum(map(operator.mul, draw, up)) / total for draw, total in zip(draws, totals, strict=True))
-                mild = sorted(sum(map(operator.mul, draw, down)) / total for draw, total in zip(draws, totals, strict=True))
+                worst = sorted(
+                    sum(map(operator.mul, draw, up)) / total for draw, total in zip(draws, totals, strict=True)
+                )
+                mild = sorted(
+                    sum(map(operator.mul, draw, down)) / total for draw, total in zip(draws, totals, strict=True)
+                )
                 result[c, j] = (
                     worst[math.ceil((1 - alpha) * resamples) - 1],
                     mild[max(math.floor(alpha / others * resamples) - 1, 0)],

@@ -71,7 +71,7 @@ def audit(
     Exit codes: 0 every gate that was asked for passes (of a fixture: the mechanical ones); 1 one fails; 2 the input or the
     call is wrong; 3 it could not run; 4 none fails, and not every one could be decided or executed.
 
-    Example: tiepoint audit county-archive --source wordllama --target minilm-int8
+    Example: tiepoint audit county-archive --source wordllama --target use
     """
     if fixture is not None:
         others = {

@@ -19,7 +19,8 @@ class Gates:
     least_mean         the target's mean must lie at or above it; None: not asked for
     subgroup_loss      how much each subgroup may lose; None: as `loss`
     subgroup_queries   a subgroup of fewer independent queries is too small to decide
-    critical           ids of queries that must not fall at all; `subgroup:policy` stands for the queries of that subgroup
+    critical           ids of queries that must not fall at all; `subgroup:policy` stands for the queries of that subgroup that
+                       have an answer
     elsewhere          the share of rows that may lie outside their declared space (upper bound of the provenance check)
     sample             rows that the provenance check embeds again, each side
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tiepoint.core.audit import GateResult, Offenders, VectorCheck
 from tiepoint.core.gates import Gates
-from tiepoint.gates.gate import Findings, Gate, NAMED, counted, listed, named, shown_inside
+from tiepoint.gates.gate import NAMED, Findings, Gate, counted, listed, named, shown_inside
 
 THRESHOLD = (
     "shape, dtype and norms as the contract says, every value finite, no zero vector; no vector of several texts, text of "

@@ -45,7 +45,7 @@ def audit_page(found: AuditSummary) -> Page:
         Section("Agreement of the rankings", (), (_agreement(found),)),
         Section("Access", (), (_access(found),)),
         Section("Notes", found.notes),
-        Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
+        Section("Not executed", _not_executed(found)),
         Section("Definitions", tuple(f"{name}: {text}" for name, text in found.definitions.items())),
         Section(
             "Conditions",
@@ -80,7 +80,7 @@ def brief(found: AuditSummary) -> tuple[Section, ...]:
             if s.title == QUALITY
         ),
         Section("Agreement of the rankings", (), (_brief_agreement(found),)),
-        Section("Not executed", tuple(f"{name}: {why}" for name, why in found.not_executed.items())),
+        Section("Not executed", _not_executed(found)),
     )
     return tuple(s for s in every if s.lines or any(t.rows for t in s.tables))
 
@@ -89,6 +89,14 @@ def _brief_contracts(found: AuditSummary) -> tuple[str, ...]:
     fields = ", ".join(d.field for d in found.contracts.differences)
     said = _contract_lines(found)[0]
     return (said, f"They differ in {fields}.") if fields else (said,)
+
+
+def _not_executed(found: AuditSummary) -> tuple[str, ...]:
+    """One line a reason, with all that it kept from being executed."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in found.not_executed.items():
+        by_reason.setdefault(why, []).append(name)
+    return tuple(f"{', '.join(names)}: {why}" for why, names in by_reason.items())
 
 
 def _main_rows(table: Table) -> Table:

@@ -25,9 +25,12 @@ def walk(units: Units, *, gap: float, confidence: float, counts: NDArray[np.floa
     error = 1 - confidence
     enough = _enough(units.size, counts, gap, error)
     walking = np.arange(len(states))
+    times = None if counts is None else counts.sum(axis=0)  # whole numbers, so exact
     for c in arms:
+        if not len(walking):
+            break
         # The other that is furthest ahead comes first: against it most samples fall out, or are called out, at once.
-        others = sorted((j for j in arms if j != c), key=lambda j: -_total(units.deficit(c, j), counts))
+        others = sorted((j for j in arms if j != c), key=lambda j: -_total(units.deficit(c, j), times))
         left = walking[enough[walking]]
         for j in others:
             left = left[_shown(units.deficit(c, j), units.size, gap, counts, left, error)]
@@ -40,8 +43,9 @@ def walk(units: Units, *, gap: float, confidence: float, counts: NDArray[np.floa
     return states
 
 
-def _total(deficit: NDArray[np.float64], counts: NDArray[np.float64] | None) -> float:
-    return float(deficit.sum() if counts is None else np.einsum("su,u->", counts, deficit))
+def _total(deficit: NDArray[np.float64], times: NDArray[np.float64] | None) -> float:
+    """times: (units,) how often each stands in all samples together; None: once each."""
+    return float(deficit.sum() if times is None else np.einsum("u,u->", times, deficit))
 
 
 def _enough(

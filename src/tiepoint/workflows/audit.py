@@ -43,18 +43,19 @@ from tiepoint.workflows.audit_items import Items
 from tiepoint.workflows.audit_pair import Pair, Part, rank_both, under_gates
 from tiepoint.workflows.audit_provenance import audit_provenance, embedder_of
 from tiepoint.workflows.audit_quality import QualityFound
-from tiepoint.workflows.audit_rows import PER_QUERY
+from tiepoint.workflows.audit_rows import PER_QUERY, SIDE_RANKINGS
 from tiepoint.workflows.audit_sides import Asked, Sides, read_sides
 from tiepoint.workflows.audit_space import space_of
 from tiepoint.workflows.audit_vectors import audit_vectors
 from tiepoint.workflows.bench import bounded
 from tiepoint.workflows.conditions import definitions, packages, processor, version_of
 from tiepoint.workflows.content_hashes import content_hashes
-from tiepoint.workflows.tables import RANKINGS
 
 NO_STUDY = "no study was named: there are no questions, no judgements and no permissions to rank under"
 HIDDEN = "items that these readers may not see decide this gate"
-WITHHELD = "what was read, and how, counts items that these readers may not see: rows/findings.parquet says it to the owner"
+WITHHELD = (
+    "what was read, and how, counts items that these readers may not see: rows/findings.parquet says it to the owner"
+)
 ONE = "source and target are one and the same space, so that nothing moves"
 K = 10
 SEED = 0
@@ -98,7 +99,7 @@ def audit(
         ),
         per_query=PER_QUERY.empty_table() if ranked.quality is None else ranked.quality.per_query,
         agreement=AGREEMENT.empty_table() if ranked.agreement is None else ranked.agreement.table,
-        rankings=_no_rankings() if ranked.quality is None else ranked.quality.rankings,
+        rankings=SIDE_RANKINGS.empty_table() if ranked.quality is None else ranked.quality.rankings,
     )
 
 
@@ -239,12 +240,12 @@ def _findings(study: Study | None, gates: Gates, held: _HeldFound, ranked: _Rank
 
 
 def critical_queries(queries: Queries, gates: Gates) -> tuple[str, ...]:
-    """The ids of the critical queries in id order, subgroups resolved."""
+    """The ids of the critical queries in id order, subgroups resolved: to those of their queries that have an answer."""
     groups = {name.removeprefix(SUBGROUP) for name in gates.critical if name.startswith(SUBGROUP)}
     return tuple(
         name
-        for name, subgroups in zip(queries.ids, queries.subgroups, strict=True)
-        if name in gates.critical or groups & set(subgroups)
+        for name, subgroups, no_answer in zip(queries.ids, queries.subgroups, queries.no_answer, strict=True)
+        if name in gates.critical or (groups & set(subgroups) and not no_answer)
     )
 
 
@@ -328,7 +329,13 @@ def _not_executed(held: _HeldFound, ranked: _RankedFound) -> dict[str, str]:
     if ranked.reason is not None:
         lines |= dict.fromkeys(("quality", "agreement", "access"), ranked.reason)
     if ranked.access is not None:
-        lines |= {f"access, {t.side}: {t.name}": t.reason for t in ranked.access.access.tests if t.reason is not None}
+        tests = ranked.access.access.tests
+        reasons = [(t.name, t.reason) for t in tests]  # a test that says the same of both sides is told once
+        lines |= {
+            f"access{'' if reasons.count((t.name, t.reason)) > 1 else f', {t.side}'}: {t.name}": t.reason
+            for t in tests
+            if t.reason is not None
+        }
     return lines
 
 
@@ -343,7 +350,3 @@ def _conditions(study: Study | None) -> dict[str, str]:
         "packages": ", ".join(f"{name} {version}" for name, version in packages().items()),
         **{f"SHA-256 of {name}": value for name, value in hashes.items()},
     }
-
-
-def _no_rankings() -> pa.Table:
-    return RANKINGS.empty_table().rename_columns(["side", *RANKINGS.names[1:]])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,6 +24,8 @@ from tiepoint.workflows.slices import FILTERED, Slice, View, scored
 
 SMALL_CELL = 5
 """Under an acl without readers, groups of fewer queries are hidden."""
+THREADS = 4
+"""At most so many groups of queries are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,17 +106,26 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
         "splits": study.queries.in_split,
     }
     shown["splits"] = sorted({split for split in study.queries.split if split})
-    whole = {part.name: maker.of(part, part.queries, part.name) for part in parts}
+    groups: list[tuple[Slice, NDArray[np.int64], tuple[str, ...]]] = [
+        (part, part.queries, (part.name,)) for part in parts
+    ]
+    groups += [
+        (part, chosen, (part.name, kind, name))
+        for kind, names in shown.items()
+        for name in names
+        for mask in (members[kind](name),)
+        for part in parts
+        if len(chosen := part.queries[mask[part.queries]]) and not hidden(study, len(chosen))
+    ]
+    # Each group has its own stream, so that no number of threads changes a bit.
+    with ThreadPoolExecutor(max(1, min(THREADS, os.cpu_count() or 1))) as pool:
+        made = list(pool.map(lambda group: maker.of(group[0], group[1], *group[2]), groups))
+    whole = {part.name: found for part, found in zip(parts, made, strict=False)}
     grouped: dict[str, dict[str, dict[str, dict[str, dict[str, Figure]]]]] = {}
-    for kind, names in shown.items():
-        for name in names:
-            mask = members[kind](name)
-            for part in parts:
-                chosen = part.queries[mask[part.queries]]
-                if len(chosen) == 0 or hidden(study, len(chosen)):
-                    continue
-                for arm, found in maker.of(part, chosen, part.name, kind, name).items():
-                    grouped.setdefault(arm, {}).setdefault(kind, {}).setdefault(name, {})[part.name] = found
+    for (_, _, (slice_name, *of)), found in list(zip(groups, made, strict=True))[len(parts) :]:
+        kind, name = of
+        for arm, values in found.items():
+            grouped.setdefault(arm, {}).setdefault(kind, {}).setdefault(name, {})[slice_name] = values
     over_readable = maker.over_readable(parts)
     return {
         arm.id: ArmFigures(
@@ -178,19 +192,25 @@ class _Maker:
             return [Figure(None, None, None, 0) for _ in columns]
         level = self.study.rule.level
         cluster = self.study.queries.clusters(chosen[kept])
-        top = by_cluster(np.stack([np.where(c.defined, c.top, 0.0)[kept] for c in columns], axis=1), cluster)
-        bottom = by_cluster(np.stack([np.where(c.defined, c.bottom, 0.0)[kept] for c in columns], axis=1), cluster)
-        low, high = bca(top, bottom, level=level, rng=stream(self.study.seed, "interval", *purpose))
-        sure = trusted(top, bottom)
-        single = len(top) == len(kept)
-        return [
-            _figure(column, float(low[i]), float(high[i]), level)
-            if binary[i] and single
-            else replace(
-                _figure(column, float(low[i]), float(high[i]), None), trusted=bool(sure[i] or np.isnan(low[i]))
-            )
-            for i, column in enumerate(columns)
+        single = int(cluster.max()) + 1 == len(kept)
+        # Without clusters a share of queries has its exact interval, and no bootstrap.
+        exact = [single and of_shares and bool(c.defined.any()) for c, of_shares in zip(columns, binary, strict=True)]
+        found = [
+            _figure(column, math.nan, math.nan, level) for column, known in zip(columns, exact, strict=True) if known
         ]
+        rest = [column for column, known in zip(columns, exact, strict=True) if not known]
+        if not rest:
+            return found
+        top = by_cluster(np.stack([np.where(c.defined, c.top, 0.0)[kept] for c in rest], axis=1), cluster)
+        bottom = by_cluster(np.stack([np.where(c.defined, c.bottom, 0.0)[kept] for c in rest], axis=1), cluster)
+        low, high = bca(top, bottom, level=level, rng=stream(self.study.seed, "interval", *purpose))
+        sure = trusted(top, bottom) | np.isnan(low)
+        drawn = (
+            replace(_figure(column, float(low[i]), float(high[i]), None), trusted=bool(sure[i]))
+            for i, column in enumerate(rest)
+        )
+        told = iter(found)
+        return [next(told) if known else next(drawn) for known in exact]
 
 
 def _figure(column: Column, low: float, high: float, exact: float | None) -> Figure:
