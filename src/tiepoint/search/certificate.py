@@ -2,7 +2,7 @@
 
 A first pass gives a key for a pair: an approximate product, in units scaled by powers of two. From a key follow a lower and
 an upper bound of the final score; from a score that must be reached follows the key below which no pair can reach it.
-KERNEL.md, "Certificate", has the argument; the terms below are named after it.
+The argument: |fl(q.x) - q.x| <= gamma_d |q||x| for any order of summation (Higham 2002, section 3.1).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The one function that makes every vector score: a float64 sum in one fixed order.
 
 Eight lanes, then a fixed tree, no fused multiply-add, never BLAS, whose last bits change with the shape of the product
-and so make or break ties. Two rows with equal bytes get equal scores wherever they stand (KERNEL.md, "Score").
+and so make or break ties. Two rows with equal bytes get equal scores wherever they stand (DESIGN.md, section 5).
 """
 
 from __future__ import annotations

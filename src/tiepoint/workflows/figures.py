@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from tiepoint.core.result import ArmFigures, Bounds, Figure, Ties
 from tiepoint.core.run import Run
@@ -18,6 +18,7 @@ from tiepoint.measures import parse
 from tiepoint.measures.graded import GradedRun
 from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
 from tiepoint.measures.ties import TiedRun, TieGroups
+from tiepoint.search.exact import processors
 from tiepoint.stats.interval import bca, exact_binomial, trusted
 from tiepoint.stats.resample import by_cluster, stream
 from tiepoint.workflows.slices import FILTERED, Slice, View, scored
@@ -118,7 +119,7 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
         if len(chosen := part.queries[mask[part.queries]]) and not hidden(study, len(chosen))
     ]
     # Each group has its own stream, so that no number of threads changes a bit.
-    with ThreadPoolExecutor(max(1, min(THREADS, os.cpu_count() or 1))) as pool:
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(min(THREADS, processors())) as pool:
         made = list(pool.map(lambda group: maker.of(group[0], group[1], *group[2]), groups))
     whole = {part.name: found for part, found in zip(parts, made, strict=False)}
     grouped: dict[str, dict[str, dict[str, dict[str, dict[str, Figure]]]]] = {}
