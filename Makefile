@@ -27,8 +27,8 @@ demo: $(VENV)/.demo  ## Compare three real models on the demonstration study, in
 	@test -f demo/study.toml || $(BIN)/tiepoint demo demo
 	@$(BIN)/tiepoint bench demo || test $$? -eq 4
 
-test: $(VENV)/.dev  ## Run the tests, but for the slow proofs
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow' $(ARGS)
+test: $(VENV)/.dev  ## Run the tests, but for the slow proofs and those in a browser
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not browser' $(ARGS)
 
 # The pages in a real browser: chromium is the system's (apt-get install chromium fonts-dejavu-core), axe comes from npm.
 $(VENV)/.browser: $(VENV)/.dev
@@ -64,6 +64,10 @@ $(VENV)/.bench: $(VENV)/.dev
 
 bench: $(VENV)/.bench  ## Benchmarks: ratios against a named peer in the same run; the search's stand in benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.measures
+	$(BIN)/python -m benchmarks.resampling
+	$(BIN)/python -m benchmarks.whole
+	$(BIN)/python -m benchmarks.floor
 	TIEPOINT_DATA=$${TIEPOINT_DATA:-../shared/data} $(BIN)/python -m benchmarks.search $(ARGS)
 
 clean:  ## Remove the environment, the demo and what builds leave

@@ -38,7 +38,7 @@ def without_speed(text: str) -> list[list[str]]:
     lines = [line.split() for line in text.splitlines()]
     at = next(i for i, words in enumerate(lines) if "docs/s" in words)
     for words in lines[at + 1 :]:
-        if not words or words[0] == "Scored":
+        if not words or words[0] in ("Scored", "Means"):
             break
         numbers = [i for i, word in enumerate(words) if re.fullmatch(r"[\d.,]+", word)]
         words[numbers[-1]] = "speed" if words[-1] != "baseline" else words[numbers[-1]]

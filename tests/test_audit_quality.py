@@ -175,6 +175,14 @@ def check_tables(plain: Plain, pair: Pair, found: QualityFound) -> None:
 def check_lost(plain: Plain, gates: Gates, found: QualityFound) -> None:
     pairs = plain.pairs(gates.measure, gates.slice, plain.group(gates.slice, None))
     expected = sorted((t - s, q["_id"]) for q, s, t, _ in pairs if t - s < -1e-12)
+    closed = {
+        q
+        for q, grades in plain.oracle.judged.items()
+        for d, grade in grades.items()
+        if grade >= 1 and not shown_in(plain, d)
+    }
+    assert (found.quality.lost_hidden is not None) == bool(closed & {q["_id"] for q in plain.group(gates.slice, None)})
+    expected = [(a, q) for a, q in expected if q not in closed]
     got = [(q.target - q.source, q.query) for q in found.quality.lost]
     assert [a for a, _ in got] == pytest.approx([a for a, _ in expected[:10]], abs=1e-12)
     assert {q for _, q in got} <= {q for _, q in expected}
@@ -184,10 +192,16 @@ def check_lost(plain: Plain, gates: Gates, found: QualityFound) -> None:
             full = plain.hits[side][view][query.query][: plain.made["k"]]
             assert [h.rank for h in hits] == list(range(1, len(full) + 1))
             for hit, (document, _) in zip(hits, full, strict=True):
-                shown = plain.made["public"] or len(set(plain.oracle.documents[document]["groups"])) == 3
+                shown = shown_in(plain, document)
                 grade = plain.oracle.judged[query.query].get(document)
                 assert (hit.document, hit.grade) == ((document, grade) if shown else (None, None))
                 assert (hit.score is None) == (not shown)
+
+
+def shown_in(plain: Plain, document: str) -> bool:
+    if plain.made["public"]:
+        return True
+    return document in plain.oracle.documents and len(set(plain.oracle.documents[document]["groups"])) == 3
 
 
 # Cases
@@ -320,9 +334,15 @@ def test_V114_what_readers_may_not_see_is_a_rank_alone_and_without_readers_no_qu
     assert (closed.lost, closed.lost_hidden) == ((), NO_READERS)
     assert {d.subgroup for d in closed.deltas} == {None}, "groups of under 5 are hidden"
     found = audit_quality(rank_both(replace(study, readers=("planning",)), *sides, Gates())).quality
-    assert found.lost_hidden is None
+    assert found.lost_hidden is not None
+    assert "an answer that they may not see" in found.lost_hidden
+    assert found.lost == (), "each of them has one"
+    few = [(q, d, g) for q, d, g in judged_all(names) if q == "q000" or int(d[1:]) % 2 == 0]
+    told = small(documents, asked, few, **columns)
+    sides = [ranking(told, lists(dict.fromkeys(names, (n, 15)))) for n in (7, 6)]
+    found = audit_quality(rank_both(replace(told, readers=("planning",)), *sides, Gates())).quality
     assert {d.subgroup for d in found.deltas} == {None, "few", "many"}
-    assert [q.query for q in found.lost] == names
+    assert [q.query for q in found.lost] == names[1:]
     hits = found.lost[0].source_hits
     assert [h.document for h in hits[:4]] == ["d000", None, "d002", None]
     assert all((h.score, h.grade) == (None, None) for h in hits if h.document is None)

@@ -42,8 +42,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def values_of(folder: Path, slice_name: str, measure: str) -> dict[tuple[str, str], float | None]:
     rows = pq.read_table(folder / "rows" / "per_query.parquet").to_pylist()
+    gold = pq.read_table(folder / "rows" / "gold.parquet").to_pylist()
+    hidden = {row["query"] for row in gold if not row["shown"]}
     return {
-        (r["candidate"], r["query"]): r["value"] for r in rows if (r["slice"], r["measure"]) == (slice_name, measure)
+        (r["candidate"], r["query"]): None if r["query"] in hidden else r["value"]
+        for r in rows
+        if (r["slice"], r["measure"]) == (slice_name, measure)
     }
 
 
@@ -65,6 +69,9 @@ def test_the_list_is_sorted_filtered_and_opened(chromium: Any, folder: Path) -> 
         away = [abs(own[right, q] - own[left, q]) for q, *_ in rows if own[left, q] is not None]
         assert away == sorted(away, reverse=True)
         assert away[0] > 0
+        marked = {row[0] for row in rows if "values not for these readers" in row[4]}
+        assert "q02" in marked
+        assert marked <= {q for q, *_ in rows if own[left, q] is None}
         page.select_option("#sort", "id")
         assert [row[0] for row in listed(page)] == sorted(q for arm, q in own if arm == left)
 
@@ -73,8 +80,12 @@ def test_the_list_is_sorted_filtered_and_opened(chromium: Any, folder: Path) -> 
         page.fill("#holds", "")
         page.select_option("#only", label="region: Weardale")
         assert all("Weardale" in row[4] for row in listed(page))
-        page.select_option("#only", label="every query")
+        page.select_option("#only", label="changed by the filter")
+        changed = {row[0] for row in listed(page)}
         page.select_option("#view", index=0)
+        assert changed
+        assert changed == {row[0] for row in listed(page)} & {q for _, q in own}, "in whichever way it was searched"
+        page.select_option("#only", label="every query")
         assert len(listed(page)) == 18
         page.fill("#holds", "nothing has this")
         assert listed(page) == []

@@ -93,12 +93,14 @@ class CanonField:
     """One field over all shared ids: role, content_hash, acl, source_revision, version.
 
     compared    ids where both sides state it; unknown: ids where either does not
+    lost        of the unknown, ids where the source states it and the target does not
     """
 
     field: str
     compared: int
     unknown: int
     mismatches: Offenders
+    lost: Offenders = NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +254,8 @@ class Quality:
                  over all its queries and over each subgroup that is large enough
     level        of the intervals
     lost         the queries that lost most of the gates' measure on the gates' slice, worst first; each with its first k hits
-    lost_hidden  why lost stays empty for these readers; None: it is not withheld
+    lost_hidden  why queries are left out of lost for these readers, all of them or those with an answer that they may not
+                 see; None: none is withheld
     missing      queries that either side has no vector for: misses there
     """
 
@@ -405,7 +408,8 @@ class Audit:
                 mechanical sections, none left out
     per_query   slice, query, measure, source, target, difference (null: either side does not score it), weight in the mean
                 (1 but for pooled measures), worst, best: the difference with ties against and for the target (null: of
-                measures that cannot decide); queries of every split
+                measures that cannot decide); queries of every split; shown: false where the query has an answer that the
+                readers may not see
     agreement   slice, query, jaccard, overlap (null: undefined), entered, left, entered_judged, left_judged
     rankings    side, slice, query, rank, document, score, grade, shown
     The tables are the owner's: they name every id.

@@ -166,8 +166,9 @@ class OpenedView:
 class OpenedQuery:
     """One query.
 
-    text    None: not asked for, or not for these readers
-    views   by slice
+    text       None: not asked for, or not for these readers
+    withheld   it has an answer that the readers may not see: every value of it is None
+    views      by slice
     """
 
     id: str
@@ -178,6 +179,7 @@ class OpenedQuery:
     no_answer: bool = False
     suspect: bool = False
     text: str | None = None
+    withheld: bool = False
     views: Mapping[str, OpenedView]
 
 
@@ -236,6 +238,7 @@ class Entry:
     folder    its name under the folder of results
     created   UTC; None: it cannot be read, and `problem` says why
     says      the sentence of its decision or of its gates
+    page      whether report.html stands in its folder
     """
 
     folder: str
@@ -250,6 +253,7 @@ class Entry:
     hashes: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Figures] = field(default_factory=dict)
     problem: str | None = None
+    page: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

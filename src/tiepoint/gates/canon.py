@@ -13,7 +13,8 @@ WORDS = {"content_hash": "text", "source_revision": "source revision"}
 def judge(found: Findings, _: Gates) -> GateResult:
     """Fail on any mismatch; not executed where no text could be compared, undecided where not every one; else pass.
 
-    Other fields that are not known on both sides are named and stand in no one's way: many spaces have no such column.
+    An acl that the source states and the target does not is undecided: nobody can say that it survived the move. Other fields
+    that are not known on both sides are named and stand in no one's way: many spaces have no such column.
     """
     fields = found.canon.fields
     wrong = [f for f in fields if f.mismatches.count]
@@ -29,7 +30,10 @@ def judge(found: Findings, _: Gates) -> GateResult:
     silent = [f"{WORDS.get(f.field, f.field)} ({counted(f.unknown, 'id')})" for f in fields if f.unknown]
     beside = f"; not known on both sides, so not compared: {', '.join(silent)}" if silent else ""
     compared = max(f.compared for f in fields)
-    outcome: Outcome = "undecided" if any(f.unknown for f in texts) else "pass"
+    lost = [f.lost for f in fields if f.field == "acl" and f.lost.count]
+    for one in lost:
+        beside += f"; the target states no acl where the source does, {counted(one.count, 'id')}: {named(one)}"
+    outcome: Outcome = "undecided" if lost or any(f.unknown for f in texts) else "pass"
     return GATE.result(outcome, f"nothing differs under {counted(compared, 'shared id')}{beside}", THRESHOLD)
 
 

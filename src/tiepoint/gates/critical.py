@@ -16,12 +16,16 @@ UNFILTERED = "unfiltered"
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One query on both sides, and the difference with ties against and for the target. None: either does not score it."""
+    """One query on both sides, and the difference with ties against and for the target. None: either does not score it.
+
+    told   False: it has an answer that the readers may not see, so its values are not printed
+    """
 
     source: float | None
     target: float | None
     worst: float | None
     best: float | None
+    told: bool = True
 
 
 def judge(found: Findings, _: Gates) -> GateResult | None:
@@ -54,7 +58,8 @@ def _values(found: Findings, name: str | None) -> dict[str, _Value]:
     rows = found.per_query.filter((pc.field("slice") == name) & (pc.field("measure") == found.measure))
     columns = [rows.column(c).to_pylist() for c in ("source", "target", "worst", "best")]
     queries = rows.column("query").to_pylist()
-    return {q: _Value(*four) for q, *four in zip(queries, *columns, strict=True)}
+    told = (shown is not False for shown in rows.column("shown").to_pylist())
+    return {q: _Value(*five) for q, *five in zip(queries, *columns, told, strict=True)}
 
 
 def _said(found: Findings, known: dict[str, _Value], chosen: list[str], one: str, many: str) -> str:
@@ -63,7 +68,7 @@ def _said(found: Findings, known: dict[str, _Value], chosen: list[str], one: str
         return f"at least one of {len(found.critical):,} {one}"
     head = f"{len(chosen):,} of {len(found.critical):,} {one if len(chosen) == 1 else many}"
     values = {q: known[q] for q in chosen if q in known}
-    named = [f"{q} {v.source:.4f} to {v.target:.4f}" for q, v in values.items()] if values else chosen
+    named = [f"{q} {v.source:.4f} to {v.target:.4f}" if v.told else q for q, v in values.items()] if values else chosen
     left = len(chosen) - NAMED
     return f"{head}: {', '.join(named[:NAMED])}" + (f" and {left:,} more" if left > 0 else "")
 

@@ -71,7 +71,7 @@ class Gate:
     order        where it stands among the gates
     mechanical   it looks at what the spaces hold and who may read it, not at how well they rank
     judge        the findings and the thresholds to an outcome with its evidence; None: the gate is not asked for
-    beyond       it needs more than the two spaces, questions or the model itself, so that without a study it is asked for
+    beyond       it needs questions beside the two spaces, so that without a study it is asked for
                  only as far as it can be executed
     """
 

@@ -44,4 +44,4 @@ def _sentence(one: Provenance, tolerated: float) -> str:
     )
 
 
-GATE = Gate("provenance", 40, mechanical=True, judge=judge, beyond=True)
+GATE = Gate("provenance", 40, mechanical=True, judge=judge)

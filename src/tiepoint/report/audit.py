@@ -235,7 +235,7 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
     if empty:
         lines = (*lines, f"Slices without a query: {', '.join(f'{name} ({IN_WORDS[name]})' for name in empty)}.")
     if found.quality.lost_hidden is not None:
-        lines = (*lines, f"The queries that lost most are not shown: {found.quality.lost_hidden}.")
+        lines = (*lines, f"Queries that lost most are not shown: {found.quality.lost_hidden}.")
     yield Section(QUALITY, lines, tuple(tables))
     if found.quality.lost:
         yield Section(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,11 +14,10 @@ from tiepoint.report.draw import inline_svg
 from tiepoint.report.index import index_data, index_page
 from tiepoint.report.opened import explorer_lines
 from tiepoint.report.payload import payload
+from tiepoint.report.signs import TURNING, visible, without_controls
 from tiepoint.report.table import Page
 
 LONG_NAME, LONG_LINE, SHOWN = 300, 4_000, 120
-TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
-"""Signs that turn the direction of what follows them, until something ends it."""
 
 
 def html(page: Page, explorer: Explorer | NotOpen | None = None) -> str:
@@ -80,6 +78,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"name": _name, "line": _line, "drawn": lambda d: Markup(inline_svg(d))}  # noqa: S704 vl-convert escapes
+    environment.filters["plain"] = visible
     return environment
 
 
@@ -97,6 +96,7 @@ def _hash(text: str) -> str:
 
 def _name(text: str) -> Markup:
     """A name or cell: isolated, so that right-to-left signs in it turn nothing beside it; a very long one is folded."""
+    text = without_controls(text)
     if len(text) <= LONG_NAME:
         return Markup("<bdi>{}</bdi>").format(text)
     return _folded(text)
@@ -104,9 +104,10 @@ def _name(text: str) -> Markup:
 
 def _line(text: str) -> Markup:
     """A sentence. Where it holds signs that turn directions, each part between commas is isolated."""
+    text = without_controls(text)
     if len(text) > LONG_LINE:
         return _folded(text)
-    if TURNING.search(text):
+    if not set(TURNING).isdisjoint(text):
         return Markup(", ").join(Markup("<bdi>{}</bdi>").format(part) for part in text.split(", "))
     return escape(text)
 

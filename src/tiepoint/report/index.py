@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from tiepoint.core.report import Entry, Index
 from tiepoint.report.payload import safe
@@ -17,7 +18,7 @@ class Card:
 
     position: int
     title: str
-    href: str
+    href: str | None
     row: tuple[str, ...]
     says: str
     facts: tuple[tuple[str, str], ...]
@@ -42,7 +43,7 @@ def _card(position: int, entry: Entry) -> Card:
     return Card(
         position=position,
         title=entry.folder,
-        href=f"{entry.folder}/report.html",
+        href=f"./{quote(entry.folder, safe='')}/report.html" if entry.page else None,
         row=(made, entry.study or NONE, kind, entry.verdict, entry.choice or NONE),
         says=entry.problem or entry.says,
         facts=tuple(fact for fact in facts if fact[1]),

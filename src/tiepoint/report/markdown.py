@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tiepoint.report.signs import visible
 from tiepoint.report.table import Page, Table
 
-SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
+SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
 
 
 def markdown(page: Page) -> str:
@@ -33,4 +34,4 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.translate(SPECIAL)
+    return visible(text).translate(SPECIAL)

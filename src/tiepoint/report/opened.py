@@ -23,6 +23,8 @@ def explorer_lines(found: Explorer) -> tuple[str, ...]:
         else f"first {found.depth:,} hits"
     )
     lines.append(f"Rankings are of {ways}, the {depth} of each. Places that the readers may not see stay empty.")
+    if any(query.withheld for query in found.queries):
+        lines.append("Values of a query are not for these readers where it has an answer that they may not see.")
     if short := shortened_names(found):
         lines.append(f"{short:,} ids of more than {LONGEST_NAME:,} characters stand here with their beginning alone.")
     if found.texts or any(query.text for query in found.queries):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 
 from tiepoint.core.report import Explorer, OpenedHit, OpenedQuery, OpenedView
+from tiepoint.report.signs import without_controls
 
 UNSAFE = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 """What could end a script element, begin markup or a comment: JSON says it as well in another way."""
@@ -33,14 +34,14 @@ def payload(found: Explorer) -> str:
     queries = [_query(query, found, names) for query in found.queries]
     return safe(
         {
-            "arms": [shortened(arm) for arm in found.arms],
+            "arms": [_name(arm) for arm in found.arms],
             "beside": [found.arms.index(arm) for arm in found.beside],
             "measures": list(found.measures),
             "views": list(found.views),
             "first": found.views.index(found.first),
             "k": found.k,
             "queries": queries,
-            "documents": [shortened(name) for name in names.known],
+            "documents": [_name(name) for name in names.known],
             "texts": {
                 str(names.known[d]): shortened(t, LONGEST_TEXT) for d, t in found.texts.items() if d in names.known
             },
@@ -51,6 +52,10 @@ def payload(found: Explorer) -> str:
 def shortened(text: str, longest: int = LONGEST_NAME) -> str:
     """A text, or its beginning and how long it is."""
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
+
+
+def _name(name: str) -> str:
+    return shortened(without_controls(name))
 
 
 def shortened_names(found: Explorer) -> int:
@@ -77,14 +82,15 @@ class _Names:
 
 
 def _query(query: OpenedQuery, found: Explorer, names: _Names) -> dict[str, object]:
-    said: dict[str, object] = {"id": shortened(query.id)}
+    said: dict[str, object] = {"id": _name(query.id)}
     plain = {
         "split": query.split,
-        "subgroups": [shortened(name) for name in query.subgroups],
-        "regions": [shortened(name) for name in query.regions],
+        "subgroups": [_name(name) for name in query.subgroups],
+        "regions": [_name(name) for name in query.regions],
         "rare": query.rare,
         "noAnswer": query.no_answer,
         "suspect": query.suspect,
+        "withheld": query.withheld,
         "text": None if query.text is None else shortened(query.text, LONGEST_TEXT),
     }
     said |= {key: value for key, value in plain.items() if value}

@@ -6,6 +6,7 @@ from rich.console import Console, Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from tiepoint.report.signs import visible
 from tiepoint.report.table import Section, Table
 
 WIDTH = 100
@@ -17,29 +18,34 @@ NAME_WIDTH = 24
 def show(console: Console, *, notice: str | None, sentence: str, rule: str, table: Table) -> None:
     """Print the verdict: notice, table, sentence, rule. Names are printed as text, never read as markup."""
     drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    drawn.add_column(Text(table.head[0]), overflow="fold", max_width=NAME_WIDTH)
+    drawn.add_column(_text(table.head[0]), overflow="fold", max_width=NAME_WIDTH)
     for name in table.head[1:]:
-        drawn.add_column(Text(name.replace(" ", "\n")), justify="right", no_wrap=True)
+        drawn.add_column(_text(name.replace(" ", "\n")), justify="right", no_wrap=True)
     for row in table.rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    parts: list[Text | RichTable] = [Text(notice, style="yellow"), Text()] if notice else []
-    parts += [drawn, Text(table.note, style="dim"), Text(), Text(sentence, style="bold"), Text(f"Rule: {rule}")]
+        drawn.add_row(*(_text(cell) for cell in row))
+    parts: list[Text | RichTable] = [_text(notice, style="yellow"), Text()] if notice else []
+    parts += [drawn, _text(table.note, style="dim"), Text(), _text(sentence, style="bold"), _text(f"Rule: {rule}")]
     console.print(Group(*parts), width=_width(console), soft_wrap=False)
 
 
 def show_section(console: Console, section: Section) -> None:
     """Print a section: its title, its lines, its tables with their titles. Wide cells are folded, never cut."""
-    parts: list[Text | RichTable] = [Text(section.title, style="bold"), *map(Text, section.lines)]
+    parts: list[Text | RichTable] = [_text(section.title, style="bold"), *map(_text, section.lines)]
     for table in section.tables:
         if table.rows:
             drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
             for name in table.head:
-                drawn.add_column(Text(name), overflow="fold")
+                drawn.add_column(_text(name), overflow="fold")
             for row in table.rows:
-                drawn.add_row(*(Text(cell) for cell in row))
-            parts += [Text(), Text(table.title, style="bold"), drawn]
-            parts += [Text(table.note, style="dim")] if table.note else []
+                drawn.add_row(*(_text(cell) for cell in row))
+            parts += [Text(), _text(table.title, style="bold"), drawn]
+            parts += [_text(table.note, style="dim")] if table.note else []
     console.print(Group(*parts), width=_width(console), soft_wrap=False)
+
+
+def _text(text: str, style: str = "") -> Text:
+    """A text that is never read as markup nor sent to the terminal as a command."""
+    return Text(visible(text), style=style)
 
 
 def _width(console: Console) -> int:

@@ -95,8 +95,13 @@ class Sieve:
         made = self._multiply_all(place, chosen, asked, pool)
         pairs = pool.settle()
         query, vector = chosen[pairs.query], self.first_row(pairs.row)
+        # Documents and queries may share one array: only the vectors that are asked with are handed on.
         score = self.kernels.pairs(
-            self.queries.array, self.first.documents, self.queries.row[query], vector, self.first.certificate.metric
+            self.queries.array[self.queries.row[chosen]],
+            self.first.documents,
+            pairs.query,
+            vector,
+            self.first.certificate.metric,
         )
         if ((score < pairs.low) | (score > pairs.high)).any():
             raise CannotRun(

@@ -24,6 +24,7 @@ from tiepoint.workflows.audit_asked import (
     outside,
     same_bits,
     search_as,
+    told_groups,
 )
 from tiepoint.workflows.audit_findings import FINDINGS
 from tiepoint.workflows.audit_pair import Pair, Side
@@ -171,7 +172,11 @@ def _alone(pair: Pair, side: Side) -> _Looked:
     drawn = stream(pair.study.seed, "audit access", "alone").permutation(len(able))[:ASKED]
     chosen = np.sort(able[drawn])
     positions = np.tile(chosen, len(principals))
-    labels = [f"{who}, query {pair.study.queries.ids[q]}" for who in principals for q in chosen]
+    told = told_groups(pair)
+    tellable = {
+        who: who if groups <= told or len(groups) > 1 else "another group" for who, groups in principals.items()
+    }
+    labels = [f"{tellable[who]}, query {pair.study.queries.ids[q]}" for who in principals for q in chosen]
     asked = asked_by(pair.study.queries, positions, [groups for groups in principals.values() for _ in chosen])
     space = of_queries(side.space, positions)
     allowed = {groups: may_rank(corpus, groups) for groups in principals.values()}
@@ -181,7 +186,7 @@ def _alone(pair: Pair, side: Side) -> _Looked:
     for i, groups in enumerate(asked.groups):
         if int((plain.document[i] >= 0).sum()) < min(there[groups], plain.depth):
             broken.append(Broken(asked.ids[i], labels[i], None))
-    return _Looked(2 * len(positions), tuple(broken))
+    return _Looked(2 * len(chosen) * sum(who == shown for who, shown in tellable.items()), tuple(broken))
 
 
 def _plant(pair: Pair, side: Side) -> _Looked:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -46,6 +47,12 @@ def every_group(pair: Pair) -> list[str]:
     return sorted({*named, *(g for groups in pair.study.queries.groups for g in groups)})
 
 
+def told_groups(pair: Pair) -> frozenset[str]:
+    """The groups that a report may name or count: those of queries, and of documents that its readers may see."""
+    shown = pair.study.corpus.table.column("acl").filter(pa.array(pair.study.shown))
+    return frozenset(pc.unique(pc.list_flatten(shown)).to_pylist()).union(*pair.study.queries.groups)
+
+
 def asked_by(queries: Queries, positions: NDArray[np.int64], groups: Sequence[frozenset[str]]) -> Queries:
     """Some of the queries, again and in any order, each asked by these groups; nothing is excluded for its source."""
     return Queries(
@@ -70,8 +77,10 @@ def of_queries(space: Space, positions: NDArray[np.int64]) -> Space:
 def search_as(pair: Pair, space: Space, asked: Queries, *, filtered: bool) -> Run:
     """Search a space for these queries, which stand in its order, as deep as the audit's own rankings."""
     depth = next(iter(pair.source.arm.views.values())).run.depth
-    eligibility = Eligibility.of(pair.study.corpus, asked, pair.study.regions, filtered=filtered)
-    return search(space, eligibility, depth=depth, tolerance=pair.study.tie_tolerance)
+    masks = next(iter(pair.by_view.values())).eligibility.masks
+    eligibility = Eligibility.of(pair.study.corpus, asked, pair.study.regions, filtered=filtered, masks=masks)
+    prepared = next((s.prepared for s in pair.sides if s.space.documents.array is space.documents.array), None)
+    return search(space, eligibility, depth=depth, tolerance=pair.study.tie_tolerance, prepared=prepared)
 
 
 def outside(

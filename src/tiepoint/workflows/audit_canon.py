@@ -36,11 +36,12 @@ class _Coded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Compared:
-    """One field over all items: masks (items,) bool of those where both sides state it, and where they differ."""
+    """One field over all items: masks (items,) bool of where both sides state it, where they differ, where the target lost it."""
 
     coded: _Coded
     compared: NDArray[np.bool_]
     differs: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
 
 
 def audit_canon(source: Held, target: Held, items: Items, bounds: Bounds) -> Seen[Canon]:
@@ -60,6 +61,7 @@ def audit_canon(source: Held, target: Held, items: Items, bounds: Bounds) -> See
                     compared=int((one.compared & may).sum()),
                     unknown=int((items.shared & ~one.compared & may).sum()),
                     mismatches=seen.offenders(*items.guarded(one.differs)),
+                    lost=seen.offenders(*items.guarded(one.lost)),
                 )
                 for one in found
             ),
@@ -90,7 +92,7 @@ def _compare(coded: _Coded, source: Held, target: Held, items: Items) -> _Compar
     (low, high), (other_low, other_high) = spans
     compared = items.shared & (high >= 0) & (other_high >= 0)
     equal = (low == high) & (other_low == other_high) & (high == other_high)
-    return _Compared(coded, compared, compared & ~equal)
+    return _Compared(coded, compared, compared & ~equal, items.shared & (high >= 0) & (other_high < 0))
 
 
 def _rows(one: _Compared, source: Held, target: Held, items: Items) -> pa.Table:

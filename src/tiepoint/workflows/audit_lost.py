@@ -9,7 +9,7 @@ import numpy as np
 from tiepoint.core.audit import Lost, Ranked
 from tiepoint.stats.difference import SAME
 from tiepoint.workflows.audit_pair import Pair, Part, Side
-from tiepoint.workflows.show import NO_READERS
+from tiepoint.workflows.show import HIDDEN_ANSWER, NO_READERS
 
 MOST = 10
 """So many queries are shown; the owner's table per_query holds all."""
@@ -17,7 +17,7 @@ MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class LostFound:
-    """queries: worst first, then by id. hidden: why there are none for these readers; None: nothing is withheld."""
+    """queries: worst first, then by id. hidden: why some or all are left out for these readers; None: nothing is withheld."""
 
     queries: tuple[Lost, ...]
     hidden: str | None
@@ -26,14 +26,16 @@ class LostFound:
 def lost(pair: Pair) -> LostFound:
     """The queries of the gates' slice that lost most of the gates' measure, as ranked; those that lost nothing are not there.
 
-    A hit whose document the readers may not see stands with its rank alone. Under an acl without readers no query is shown.
+    A hit whose document the readers may not see stands with its rank alone. A query with an answer that they may not see is
+    left out, lost or not. Under an acl without readers no query is shown.
     """
     if not pair.study.corpus.public and pair.study.readers is None:
         return LostFound((), NO_READERS)
     name = pair.study.rule.measure
     group = pair.whole(next(p for p in pair.parts if p.name == pair.study.rule.slice))
     source, target = (side.measured(group.slice).columns[name].take(group.queries).values for side in pair.sides)
-    away = np.where(np.isnan(source) | np.isnan(target), 0.0, target - source)
+    told = pair.told()[group.queries]
+    away = np.where(np.isnan(source) | np.isnan(target) | ~told, 0.0, target - source)
     # Queries stand in ascending id, so a stable sort by the difference alone leaves equal losses in ascending id.
     order = [i for i in np.argsort(away, kind="stable") if away[i] < -SAME][:MOST]
     shown = pair.study.shown_units
@@ -49,7 +51,7 @@ def lost(pair: Pair) -> LostFound:
             )
             for i in order
         ),
-        None,
+        None if told.all() else f"a query is {HIDDEN_ANSWER.replace(': it has', ' where it has')}",
     )
 
 

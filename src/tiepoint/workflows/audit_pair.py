@@ -17,6 +17,7 @@ from tiepoint.errors import InputError, did_you_mean
 from tiepoint.measures import parse
 from tiepoint.measures.measure import Measure
 from tiepoint.search.exact import search
+from tiepoint.search.prepared import Prepared
 from tiepoint.stats.difference import Pairs
 from tiepoint.workflows.evidence import deciding, deciding_split
 from tiepoint.workflows.figures import ArmRun, Measured, hidden, measure_run
@@ -28,11 +29,16 @@ TARGET: Literal["target"] = "target"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One of the two spaces, ranked and measured. arm: under the name `source` or `target`."""
+    """One of the two spaces, ranked and measured.
+
+    arm        under the name `source` or `target`
+    prepared   the norms of its vectors, for every search of them
+    """
 
     name: Literal["source", "target"]
     space: Space
     arm: ArmRun
+    prepared: Prepared
 
     def measured(self, part: Slice) -> Measured:
         """What was measured of this side under the view of a slice."""
@@ -85,6 +91,16 @@ class Pair:
         """The queries of a slice that summaries are over."""
         return Part(part, None, deciding(self.study, part))
 
+    def told(self) -> NDArray[np.bool_]:
+        """(queries,) False where a query has an answer that the readers may not see, so that no value of it may be told."""
+        study, qrels = self.study, self.study.qrels
+        told = np.ones(len(study.queries), dtype=bool)
+        if not study.corpus.public:
+            gold = np.flatnonzero(qrels.grade >= 1)
+            absent = qrels.document[gold] < 0
+            told[qrels.query[gold[absent | ~study.shown_units[qrels.document[gold]]]]] = False
+        return told
+
     def pairs(self, group: Part, name: str) -> Pairs:
         """One measure of a group of queries, source first; weight 0 where either side does not score the query."""
         source, target = (side.measured(group.slice).columns[name].take(group.queries) for side in self.sides)
@@ -122,13 +138,13 @@ def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progr
 
     def side(name: Literal["source", "target"], space: Space) -> Side:
         progress.start(f"{name}: search", len(by_view))
-        measured = {}
+        measured, prepared = {}, Prepared.of(space)
         for view_name, view in by_view.items():
-            run = search(space, view.eligibility, depth=depth, tolerance=ruled.tie_tolerance)
+            run = search(space, view.eligibility, depth=depth, tolerance=ruled.tie_tolerance, prepared=prepared)
             measured[view_name] = measure_run(ruled, view, run, measures)
             progress.advance(1)
         progress.finish()
-        return Side(name, space, ArmRun(name, measured))
+        return Side(name, space, ArmRun(name, measured), prepared)
 
     return Pair(
         study=ruled,

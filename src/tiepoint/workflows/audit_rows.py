@@ -21,6 +21,7 @@ PER_QUERY = pa.schema(
         ("weight", pa.float64()),
         ("worst", pa.float64()),
         ("best", pa.float64()),
+        ("shown", pa.bool_()),
     ]
 )
 SIDE_RANKINGS = RANKINGS.set(0, RANKINGS.field(0).with_name("side"))
@@ -29,10 +30,11 @@ SIDE_RANKINGS = RANKINGS.set(0, RANKINGS.field(0).with_name("side"))
 def per_query_rows(pair: Pair) -> pa.Table:
     """One row for each slice, query and measure, of every split; null where either side does not score the query.
 
+    shown: false where the query has an answer that the readers may not see; its values are for the owner alone.
     The means of a slice are sum(value * weight) / sum(weight) over the queries of Pair.whole.
     """
     ids = pa.array(pair.study.queries.ids, pa.string())
-    tables = [PER_QUERY.empty_table()]
+    tables, told = [PER_QUERY.empty_table()], pair.told()
     for part in pair.parts:
         sides = [side.measured(part) for side in pair.sides]
         questioned = sides if unjudged_in_question(pair.study, sides, pair.whole(part).queries) else ()
@@ -52,8 +54,9 @@ def per_query_rows(pair: Pair) -> pa.Table:
                         "measure": pa.repeat(name, len(part.queries)),
                         **{
                             field: pa.array(column, pa.float64(), mask=~scored | np.isnan(column))
-                            for field, column in zip(PER_QUERY.names[3:], columns, strict=True)
+                            for field, column in zip(PER_QUERY.names[3:-1], columns, strict=True)
                         },
+                        "shown": pa.array(told[part.queries]),
                     },
                     schema=PER_QUERY,
                 )

@@ -43,8 +43,8 @@ def audit_vectors(held: Held, side: Side, bounds: Bounds) -> Seen[VectorCheck]:
     model does not see, or a fault. A text is split where two of its vectors in one role agree by less than
     encoding.same.AGREEMENT. A text is what the content hash says; where there is none, the text that the vector is said to be
     of; items without either, and vectors that are not finite or zero, stand outside both. Dimensions are looked at over the
-    documents (over the queries where there are none), from two usable vectors on. Norms and dimensions are aggregates over every
-    row; under bounds, ids and their counts are those that the readers may see.
+    documents (over the queries where there are none), from two usable vectors on, and always over every row. Under bounds all
+    else is of the rows that the readers may see: a vector shared with a hidden document is none.
     """
     contract, array = held.contract, held.vectors
     checked = check_vectors(array, replace(contract, dimension=array.shape[1]))
@@ -56,41 +56,56 @@ def audit_vectors(held: Held, side: Side, bounds: Bounds) -> Seen[VectorCheck]:
     usable = rows[~np.isin(vector[rows], checked.broken)]
     codes = _text_codes(held)
     told = usable[codes[usable] >= 0]
+    numbers = _numbers(held, told) if len(told) else told
     if len(told):
-        numbers = _numbers(held, told)
-        found["vector of several texts"] = _shared(held, told, numbers, codes, item)
-        found["text of several vectors"] = _split(held, told, numbers, codes, item)
-    norms = checked.norms[vector[rows]] if len(checked.norms) else np.empty(0)
-    norms = norms[np.isfinite(norms)]
-    low, middle, high = (
-        (round(float(v), NORM_DIGITS) for v in np.percentile(norms, [0, 50, 100])) if len(norms) else (None,) * 3
-    )
+        found[KINDS[3]] = _shared(held, told, numbers, codes, item)
+        found[KINDS[4]] = _split(held, told, numbers, codes, item)
     constant, collapsed = _dead(held, usable)
     ids, documents = held.table.column("id"), held.documents
 
-    def offenders(name: str, seen: Bounds) -> Offenders:
-        chosen = found[name].rows
+    def offenders(chosen: NDArray[np.int64], seen: Bounds) -> Offenders:
         return seen.offenders(ids.take(pa.array(chosen)), documents[chosen])
 
     def build(seen: Bounds) -> VectorCheck:
         wrong = array.shape[1] != contract.dimension
+        may = seen.shown(ids, documents)
+        known = may[told]
+        shared, split = (
+            (found[KINDS[3]].rows, found[KINDS[4]].rows)
+            if seen.whole and len(told)
+            else (
+                _shared(held, told[known], numbers[known], codes, item).rows,
+                _split(held, told[known], numbers[known], codes, item).rows,
+            )
+        )
+        low, middle, high = _norms(checked, vector[rows[may[rows]]])
         return VectorCheck(
             shape=f"{array.shape[1]} numbers a vector where the contract says {contract.dimension}" if wrong else None,
             dtype=checked.dtype,
-            not_finite=offenders("not finite", seen),
-            zero=offenders("zero", seen),
-            off_norm=offenders("off norm", seen),
+            not_finite=offenders(found["not finite"].rows, seen),
+            zero=offenders(found["zero"].rows, seen),
+            off_norm=offenders(found["off norm"].rows, seen),
             norm_min=low,
             norm_median=middle,
             norm_max=high,
-            shared_vector=offenders(KINDS[3], seen) if len(told) else None,
-            split_text=offenders(KINDS[4], seen) if len(told) else None,
+            shared_vector=offenders(shared, seen) if len(told) else None,
+            split_text=offenders(split, seen) if len(told) else None,
             texts_known=bool(len(told)),
             constant=constant,
             collapsed=collapsed,
         )
 
     return Seen.of(build, bounds, _findings(held, side, found, constant, collapsed))
+
+
+def _norms(checked: Checked, at: NDArray[np.int64]) -> tuple[float | None, float | None, float | None]:
+    """Least, middle and greatest length of the vectors at these places; None without one that is a number."""
+    norms = checked.norms[at] if len(checked.norms) else np.empty(0)
+    norms = norms[np.isfinite(norms)]
+    if not len(norms):
+        return None, None, None
+    low, middle, high = (round(float(v), NORM_DIGITS) for v in np.percentile(norms, [0, 50, 100]))
+    return low, middle, high
 
 
 def _of_vectors(

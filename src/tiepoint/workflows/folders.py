@@ -9,6 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tiepoint.errors import InputError
+
 BESIDE = ".writing-"
 LEFT_OVER_S = 3600
 """A folder written beside that is older was left by a run that was killed."""
@@ -41,6 +46,23 @@ def name_of(created: str, content: bytes) -> str:
     """
     moment = created.replace("-", "").replace(":", "").replace("+0000", "Z")
     return f"{moment}-{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def read_table(path: Path, schema: pa.Schema) -> pa.Table:
+    """One of the owner's tables in rows/; empty where it is not there.
+
+    raises   InputError naming the file where it cannot be read
+    """
+    if not path.is_file():
+        return schema.empty_table()
+    try:
+        return pq.read_table(path, schema=schema)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path.name} cannot be read: {str(error).partition(chr(10))[0]}",
+            where=str(path),
+            fix="restore it from a copy, or move rows/ away: the figures are whole without it",
+        ) from error
 
 
 def _free(target: Path) -> Path:

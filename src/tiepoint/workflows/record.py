@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tiepoint.core.audit import Audit
@@ -12,7 +11,7 @@ from tiepoint.core.result import Conditions, Result, Summary
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json, trec
 from tiepoint.workflows.conditions import TREC_RUNS
-from tiepoint.workflows.folders import name_of, written_beside
+from tiepoint.workflows.folders import name_of, read_table, written_beside
 from tiepoint.workflows.record_audit import record_audit
 from tiepoint.workflows.report import write_report_files, written
 from tiepoint.workflows.snapshot import DOCUMENTS, WORDS
@@ -34,7 +33,7 @@ def record(result: Result | Audit, folder: str | Path) -> Path:
 def load_result(folder: str | Path) -> Result:
     """Read a recorded result back. A result without rows/ (the owner's part) has empty tables.
 
-    raises   InputError when the folder holds no result, or one of another schema version
+    raises   InputError when the folder holds no result, or one of another schema version, or a table that cannot be read
     """
     place = Path(folder)
     if not (place / "result.json").is_file() or not (place / "conditions.json").is_file():
@@ -44,12 +43,12 @@ def load_result(folder: str | Path) -> Result:
         conditions=result_json.parse(
             Conditions, (place / "conditions.json").read_bytes(), where=str(place / "conditions.json")
         ),
-        per_query=_read(place / "rows" / "per_query.parquet", PER_QUERY),
-        rankings=_read(place / "rows" / "rankings.parquet", RANKINGS),
-        gold=_read(place / "rows" / "gold.parquet", GOLD),
-        queries=_read(place / "rows" / "queries.parquet", QUERIES),
-        documents=_read(place / "rows" / "documents.parquet", DOCUMENTS),
-        words=_read(place / "rows" / "words.parquet", WORDS),
+        per_query=read_table(place / "rows" / "per_query.parquet", PER_QUERY),
+        rankings=read_table(place / "rows" / "rankings.parquet", RANKINGS),
+        gold=read_table(place / "rows" / "gold.parquet", GOLD),
+        queries=read_table(place / "rows" / "queries.parquet", QUERIES),
+        documents=read_table(place / "rows" / "documents.parquet", DOCUMENTS),
+        words=read_table(place / "rows" / "words.parquet", WORDS),
     )
 
 
@@ -75,7 +74,3 @@ def _write_runs(result: Result, rows: Path) -> None:
             if result.summary.denominators[name].queries:
                 with (rows / f"run-{arm}-{name}.trec").open("w", encoding="utf-8", newline="\n") as file:
                     file.writelines(trec.run_lines(result.rankings, arm, name))
-
-
-def _read(path: Path, schema: pa.Schema) -> pa.Table:
-    return pq.read_table(path, schema=schema) if path.is_file() else schema.empty_table()

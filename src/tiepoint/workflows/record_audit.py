@@ -14,7 +14,7 @@ from tiepoint.formats import result_json
 from tiepoint.workflows.audit_agreement import AGREEMENT
 from tiepoint.workflows.audit_findings import FINDINGS
 from tiepoint.workflows.audit_rows import PER_QUERY, SIDE_RANKINGS
-from tiepoint.workflows.folders import name_of, written_beside
+from tiepoint.workflows.folders import name_of, read_table, written_beside
 from tiepoint.workflows.report import write_report_files, written
 
 TABLES: Mapping[str, pa.Schema] = {
@@ -37,14 +37,14 @@ def record_audit(audit: Audit, folder: str | Path) -> Path:
 def load_audit(folder: str | Path) -> Audit:
     """Read a recorded audit back. An audit without rows/ (the owner's part) has empty tables.
 
-    raises   InputError when the folder holds no audit, or one of another schema version
+    raises   InputError when the folder holds no audit, or one of another schema version, or a table that cannot be read
     """
     place = Path(folder)
     if not (place / "audit.json").is_file():
         raise InputError("the folder holds no audit", where=str(place), fix="name one folder under results/")
     found = result_json.parse(AuditSummary, (place / "audit.json").read_bytes(), where=str(place / "audit.json"))
     rows = {name: place / "rows" / f"{name}.parquet" for name in TABLES}
-    return Audit(summary=found, **{name: _read(path, TABLES[name]) for name, path in rows.items()})
+    return Audit(summary=found, **{name: read_table(path, TABLES[name]) for name, path in rows.items()})
 
 
 def _write(audit: Audit, beside: Path) -> str:
@@ -56,7 +56,3 @@ def _write(audit: Audit, beside: Path) -> str:
     for name in TABLES:
         pq.write_table(getattr(audit, name), rows / f"{name}.parquet", compression="zstd")
     return name_of(audit.summary.conditions["created"], summary)
-
-
-def _read(path: Path, schema: pa.Schema) -> pa.Table:
-    return pq.read_table(path, schema=schema) if path.is_file() else schema.empty_table()

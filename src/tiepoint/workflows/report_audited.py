@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import pyarrow.compute as pc
 
@@ -29,14 +30,15 @@ def audit_explorer(audit: Audit, *, most: int | None = None) -> Explorer | NotOp
     found = audit.summary
     if found.quality is None:
         return NotOpen(NOT_RANKED)
-    if found.quality.lost_hidden is not None:
+    if found.quality.lost_hidden == NO_READERS:
         return NotOpen(NO_READERS)
     if audit.per_query.num_rows == 0 or audit.rankings.num_rows == 0:
         return NotOpen(NO_ROWS)
     measures = tuple(dict.fromkeys(audit.per_query.column("measure").to_pylist()))[:3]
     judged = next((a.measure for a in found.agreement), measures[0])
     measures = (judged, *(m for m in measures if m != judged))[:3]
-    differing = _differing(audit, judged)
+    told = frozenset(audit.per_query.filter(pc.field("shown")).column("query").to_pylist())
+    differing = _differing(audit, judged, told)
     depth = min(found.k, MOST_HITS)
     if most is None:
         inside = audit.rankings.filter(pc.field("slice").isin(VIEWS) & (pc.field("rank") <= depth)).num_rows
@@ -54,16 +56,17 @@ def audit_explorer(audit: Audit, *, most: int | None = None) -> Explorer | NotOp
         depth=depth,
         ranked=int(pc.max(audit.rankings.column("rank")).as_py()),
         total=len(differing),
-        queries=tuple(_queries(audit, chosen, views, measures, depth)),
+        queries=tuple(_queries(audit, chosen, views, measures, depth, told)),
     )
 
 
-def _differing(audit: Audit, measure: str) -> list[str]:
-    """Every query, the largest change of the measure in any slice first, then by id."""
+def _differing(audit: Audit, measure: str, told: frozenset[str]) -> list[str]:
+    """Every query, the largest change of the measure in any slice first, then by id; those whose values may not be told last."""
     away = dict.fromkeys(sorted(set(audit.per_query.column("query").to_pylist())), -1.0)
     rows = audit.per_query.filter((pc.field("measure") == measure) & pc.field("difference").is_valid())
     for query, value in zip(rows.column("query").to_pylist(), rows.column("difference").to_pylist(), strict=True):
-        away[query] = max(away[query], abs(value))
+        if query in told:
+            away[query] = max(away[query], abs(value))
     return sorted(away, key=lambda q: (-away[q], q))
 
 
@@ -73,11 +76,13 @@ def _queries(
     views: Sequence[str],
     measures: Sequence[str],
     depth: int,
+    told: frozenset[str],
 ) -> list[OpenedQuery]:
     mine = pc.field("query").isin(chosen) & pc.field("slice").isin(views)
     hits = by_key(audit.rankings.filter(mine), ("slice", "query", "side"))
-    values = by_key(audit.per_query.filter(mine & pc.field("measure").isin(measures)), ("slice", "query", "measure"))
-    stands = {(s, q) for s, q, _ in values}
+    asked = audit.per_query.filter(mine & pc.field("measure").isin(measures))
+    values = by_key(asked.filter(pc.field("shown")), ("slice", "query", "measure"))
+    stands = set(zip(asked.column("slice").to_pylist(), asked.column("query").to_pylist(), strict=True))
     made = []
     for query in chosen:
         found: dict[str, OpenedView] = {}
@@ -85,24 +90,20 @@ def _queries(
             if (view, query) not in stands:
                 continue
             rows = {m: values.get((view, query, m), [{}])[0] for m in measures}
-            pair = tuple(opened_hits(hits.get((view, query, side), [])[:depth]) for side in SIDES)
+            ranked = [hits.get((view, query, side), [])[: audit.summary.k] for side in SIDES]
+            first = [{str(row["document"]) for row in rows} for rows in ranked]
+            pair = [opened_hits(rows[:depth]) for rows in ranked]
             found[view] = OpenedView(
                 values={m: (_number(row.get("source")), _number(row.get("target"))) for m, row in rows.items()},
-                rankings=_moved(pair[0], pair[1], audit.summary.k),
+                rankings=(_moved(pair[0], first[1], "out"), _moved(pair[1], first[0], "in")),
             )
-        made.append(OpenedQuery(id=query, views=found))
+        made.append(OpenedQuery(id=query, withheld=query not in told, views=found))
     return made
 
 
-def _moved(
-    source: tuple[OpenedHit, ...], target: tuple[OpenedHit, ...], k: int
-) -> tuple[tuple[OpenedHit, ...], tuple[OpenedHit, ...]]:
-    """Both rankings with what left the first k marked in one and what came in in the other."""
-    first = [{hit.document for hit in side[:k]} for side in (source, target)]
-    return (
-        tuple(replace(h, moved="out") if h.document and h.document not in first[1] else h for h in source),
-        tuple(replace(h, moved="in") if h.document and h.document not in first[0] else h for h in target),
-    )
+def _moved(hits: Sequence[OpenedHit], other: set[str], way: Literal["in", "out"]) -> tuple[OpenedHit, ...]:
+    """The hits of one side, marked where the other side's first k lack their document, seen or not."""
+    return tuple(replace(h, moved=way) if h.document and h.document not in other else h for h in hits)
 
 
 def _number(value: object) -> float | None:

@@ -21,6 +21,10 @@ NO_ROWS = (
     "the folder of this result holds no rows/, which names every id and is the owner's: no query can be opened here. The "
     "figures are whole without it"
 )
+NO_GOLD = (
+    "the folder of this result holds no rows/gold.parquet, or an empty one: without it nobody can tell which answers the "
+    "readers may see, so no query can be opened here. The figures are whole without it"
+)
 NONE_RANKED = "no candidate was measured, so there is no ranking to open"
 
 
@@ -41,8 +45,11 @@ def explorer(result: Result, *, texts: Texts | None = None, most: int | None = N
         return NotOpen(NONE_RANKED)
     if result.rankings.num_rows == 0 or result.per_query.num_rows == 0:
         return NotOpen(NO_ROWS)
+    if result.gold.num_rows == 0:
+        return NotOpen(NO_GOLD)
     arms = (*candidates, *(b.id for b in summary.baselines if b.status == "measured"))
-    differing = _differing(result, candidates if len(candidates) > 1 else arms[:2])
+    withheld = withheld_queries(result)
+    differing = _differing(result, candidates if len(candidates) > 1 else arms[:2], withheld)
     measures = tuple(dict.fromkeys((summary.decision.measure, main_recall(summary))))
     depth = min(max(summary.k, _cutoff(summary.decision.measure, summary.k)), MOST_HITS)
     if most is None:
@@ -52,7 +59,7 @@ def explorer(result: Result, *, texts: Texts | None = None, most: int | None = N
         most = len(differing) if whole else MOST_DIFFERING
     chosen = differing[:most]
     views = [name for name in VIEWS if summary.denominators[name].queries]
-    made = _Maker(result, arms, measures, depth, chosen, views)
+    made = _Maker(result, arms, measures, depth, chosen, views, withheld)
     queries = tuple(made.query(query, texts) for query in chosen)
     named = {hit.document for q in queries for view in q.views.values() for r in view.rankings for hit in r}
     named |= {gold.document for q in queries for view in q.views.values() for gold in view.gold}
@@ -87,8 +94,14 @@ def _cutoff(measure: str, k: int) -> int:
         return k  # a measure that this tiepoint no longer has
 
 
-def _differing(result: Result, arms: Sequence[str]) -> list[str]:
-    """Every query: the largest spread of the rule's measure among these arms first, then by id; unscored ones last."""
+def withheld_queries(result: Result) -> frozenset[str]:
+    """The queries with an answer that the readers may not see, in any slice: a value of one would tell where that answer is."""
+    gold = result.gold.filter((pc.field("grade") >= 1) & ~pc.field("shown"))
+    return frozenset(gold.column("query").to_pylist())
+
+
+def _differing(result: Result, arms: Sequence[str], withheld: frozenset[str]) -> list[str]:
+    """Every query: the largest spread of the rule's measure among these arms first, then by id; unscored, withheld last."""
     rule = result.summary.decision
     chosen = result.per_query.filter(
         (pc.field("measure") == rule.measure) & (pc.field("slice") == rule.slice) & pc.field("candidate").isin(arms)
@@ -96,7 +109,7 @@ def _differing(result: Result, arms: Sequence[str]) -> list[str]:
     low: dict[str, float] = {}
     high: dict[str, float] = {}
     for query, value in zip(chosen.column("query").to_pylist(), chosen.column("value").to_pylist(), strict=True):
-        if value is not None:
+        if value is not None and query not in withheld:
             low[query] = min(low.get(query, value), value)
             high[query] = max(high.get(query, value), value)
     spread = {query: high[query] - low[query] for query in low}
@@ -114,11 +127,12 @@ class _Maker:
         depth: int,
         chosen: Sequence[str],
         views: Sequence[str],
+        withheld: frozenset[str],
     ) -> None:
         self.arms, self.measures, self.depth, self.k = arms, measures, depth, result.summary.k
         self.suspects = frozenset(result.summary.suspects.queries)
         mine = pc.field("query").isin(chosen) & pc.field("slice").isin(views)
-        self.views = views
+        self.views, self.withheld = views, withheld
         self.rows = {row["query"]: row for row in result.queries.filter(pc.field("query").isin(chosen)).to_pylist()}
         self.hits = by_key(result.rankings.filter(mine), ("slice", "query", "candidate"))
         gold = result.gold.filter(mine & pc.field("shown")).drop_columns(["found_by"])
@@ -138,6 +152,7 @@ class _Maker:
             rare=bool(row["rare"]),
             no_answer=bool(row["no_answer"]),
             suspect=query in self.suspects,
+            withheld=query in self.withheld,
             text=None if texts is None else texts.queries.get(query),
             views={name: self._view(name, query) for name in self.views if (name, query) in self.stands},
         )
@@ -152,8 +167,9 @@ class _Maker:
                 kept = frozenset(str(r["document"]) for r in self.hits.get(("filtered", query, arm), ()))
             rankings.append(opened_hits(rows[: self.depth], kept))
         gold = self._gold(name, query)
+        values = {} if query in self.withheld else self.values
         return OpenedView(
-            values={m: tuple(self.values.get((name, query, a, m)) for a in self.arms) for m in self.measures},
+            values={m: tuple(values.get((name, query, a, m)) for a in self.arms) for m in self.measures},
             rankings=tuple(rankings),
             gold=gold[:MOST_GOLD],
             gold_more=max(len(gold) - MOST_GOLD, 0),

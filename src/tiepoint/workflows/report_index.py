@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tiepoint.core.audit import Audit
@@ -17,7 +18,7 @@ from tiepoint.workflows.compare import compare
 from tiepoint.workflows.folders import BESIDE
 from tiepoint.workflows.record import load_result
 from tiepoint.workflows.record_audit import load_audit
-from tiepoint.workflows.report import replace_file
+from tiepoint.workflows.report import HTML, replace_file
 
 INDEX = "index.html"
 HELD_AGAINST = 40
@@ -67,7 +68,7 @@ def _stored(place: Path) -> dict[str, Result | Audit | TiepointError]:
 
 
 def _index(place: Path, found: Mapping[str, Result | Audit | TiepointError]) -> Index:
-    entries = [_entry(name, what) for name, what in found.items()]
+    entries = [replace(_entry(n, what), page=(place / n / HTML).is_file()) for n, what in found.items()]
     entries.sort(key=lambda entry: (entry.created or "", entry.folder), reverse=True)
     refused = {}
     for i, one in enumerate(entries[:HELD_AGAINST]):

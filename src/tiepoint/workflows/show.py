@@ -18,6 +18,10 @@ NO_READERS = (
 )
 
 
+HIDDEN_ANSWER = "not for these readers: it has an answer that they may not see"
+"""Why a query's values are withheld: over an answer at an exact rank a value would tell what its placeholder hides."""
+
+
 def show_part(
     result: Result, *, subgroup: str | None = None, region: str | None = None, slice_name: str | None = None
 ) -> Part:

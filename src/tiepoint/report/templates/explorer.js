@@ -34,10 +34,10 @@
   options("left", data.arms, data.beside[1]);
   options("right", data.arms, data.beside[0]);
 
-  const hits = (query) => {
-    const view = query.views[number("view")];
-    return view === null ? [] : view[1].flatMap((ranking) => ranking.filter((_, i) => i % 3 === 2 && ranking[i - 2] >= 0));
-  };
+  const inside = (view) =>
+    (view === null ? [] : view[1].flatMap((ranking) => ranking.filter((_, i) => i % 3 === 2 && ranking[i - 2] >= 0)));
+  const hits = (query) => inside(query.views[number("view")]);
+  const cut = (query) => query.views.some((view) => inside(view).some((n) => n & CUT));
   const kinds = [["every query", () => true]];
   for (const key of ["subgroups", "regions"]) {
     const names = [...new Set(data.queries.flatMap((q) => q[key] || []))].sort();
@@ -50,7 +50,7 @@
   if (data.queries.some((q) => q.suspect)) kinds.push(["suspect labels", (q) => q.suspect]);
   kinds.push(["with unjudged hits", (q) => hits(q).some((n) => n < GRADE)]);
   kinds.push(["with ties", (q) => hits(q).some((n) => n & TIED)]);
-  if (data.views.length > 1) kinds.push(["changed by the filter", (q) => hits(q).some((n) => n & CUT)]);
+  if (data.views.length > 1) kinds.push(["changed by the filter", cut]);
   options("only", kinds.map((kind) => kind[0]), 0);
 
   const valued = (query) => {
@@ -79,7 +79,7 @@
 
   const about = (query) => [
     ...(query.regions || []), ...(query.subgroups || []), query.split, query.rare && "rare name", query.noAnswer && "no answer",
-    query.suspect && "suspect label",
+    query.suspect && "suspect label", query.withheld && "values not for these readers: it has an answer that they may not see",
   ].filter(Boolean);
 
   const tag = (text) => make("span", text, "tag");
