@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import pytrec_eval
 from scipy import stats
 
+from benchmarks.timing import seconds
 from tiepoint.core.qrels import Qrels
 from tiepoint.core.run import Run
 from tiepoint.measures import parse
@@ -16,19 +14,6 @@ from tiepoint.measures.graded import GradedRun
 from tiepoint.search.score import score
 from tiepoint.stats.interval import RESAMPLES, bca
 from tiepoint.stats.resample import stream
-
-REPEATS = 3
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """The median processor time of a few calls, after one that is not counted."""
-    work()
-    taken = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        work()
-        taken.append(time.process_time() - began)
-    return float(np.median(taken))
 
 
 def exact_scores() -> tuple[str, str, float, str]:

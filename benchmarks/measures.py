@@ -7,14 +7,13 @@ here from arrays of ids. Processor time in one thread, the median of a few calls
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytrec_eval
 from numpy.typing import NDArray
 
+from benchmarks.timing import seconds
 from tiepoint.core.qrels import Qrels
 from tiepoint.core.run import Run
 from tiepoint.measures import parse
@@ -69,17 +68,6 @@ class Workload:
         return Qrels(np.arange(QUERIES + 1) * JUDGED, self.judged.ravel(), (), self.grade.ravel())
 
 
-def median_s(work: Callable[[], object]) -> float:
-    """The median processor time of a few calls, after one that is not counted."""
-    work()
-    taken = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        work()
-        taken.append(time.process_time() - began)
-    return float(np.median(taken))
-
-
 def ours(workload: Workload) -> dict[str, Column]:
     """Every measure of every query, from the columns."""
     graded = GradedRun.of(workload.run, workload.qrels, np.ones(workload.grade.size, dtype=bool))
@@ -126,16 +114,16 @@ def main() -> None:
     distinct, tied = Workload.of(distinct=True), Workload.of(distinct=False)
     names = [f"d{d}" for d in range(DOCUMENTS)]
     made = dictionaries(distinct, names)
-    building, evaluating = median_s(lambda: dictionaries(distinct, names)), median_s(lambda: evaluated(*made))
-    mine = median_s(lambda: ours(distinct))
+    building, evaluating = seconds(lambda: dictionaries(distinct, names)), seconds(lambda: evaluated(*made))
+    mine = seconds(lambda: ours(distinct))
     apart = difference(distinct, names)
     print(f"{QUERIES:,} queries x {DEPTH} hits, {distinct.grade.size:,} judgements, {len(MEASURES)} measures; seconds")
     print("| work | seconds |\n|---|---:|")
     print(f"| pytrec_eval, building its dictionaries | {building:.3f} |")
     print(f"| pytrec_eval, evaluating | {evaluating:.3f} |")
     print(f"| tiepoint, from columns | {mine:.3f} |")
-    print(f"| tiepoint, with every range, hardly any tie | {median_s(lambda: ranges(distinct)):.3f} |")
-    print(f"| tiepoint, with every range, nearly every query with ties | {median_s(lambda: ranges(tied)):.3f} |")
+    print(f"| tiepoint, with every range, hardly any tie | {seconds(lambda: ranges(distinct)):.3f} |")
+    print(f"| tiepoint, with every range, nearly every query with ties | {seconds(lambda: ranges(tied)):.3f} |")
     print(
         f"pytrec_eval / tiepoint: {(building + evaluating) / mine:.1f} end to end, {evaluating / mine:.1f} evaluating alone"
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
 from scipy import stats
 
+from benchmarks.timing import seconds
 from tiepoint.stats import resample
 from tiepoint.stats.interval import bca, percentile
 from tiepoint.stats.paired import deficit_bounds
@@ -16,19 +15,7 @@ from tiepoint.stats.resample import stream
 from tiepoint.stats.settle import queries_to_settle
 from tiepoint.stats.units import ArmValues, Units
 
-REPEATS = 3
 MANY = 10_000
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """The median processor time of a few calls, after one that is not counted."""
-    work()
-    taken = []
-    for _ in range(REPEATS):
-        began = time.process_time()
-        work()
-        taken.append(time.process_time() - began)
-    return float(np.median(taken))
 
 
 def against_scipy(method: str) -> tuple[str, str, float, str]:
