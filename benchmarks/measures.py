@@ -21,7 +21,6 @@ from tiepoint.measures.graded import GradedRun
 from tiepoint.measures.measure import Column
 from tiepoint.measures.ties import TiedRun, TieGroups
 
-REPEATS = 5
 QUERIES, DOCUMENTS, DEPTH, JUDGED = 10_000, 100_000, 100, 100
 MEASURES = {
     "nDCG(gain=linear)@10": "ndcg_cut_10",
