@@ -11,7 +11,7 @@ from kernel_kit import METRICS, World, near, public_world, worlds
 from tiepoint.search.exact import search
 from tiepoint.search.first_pass import Asked, Float32Pass, Scratch
 from tiepoint.search.pool import Pairs, Pool
-from tiepoint.search.prepared import Prepared
+from tiepoint.search.prepared import Prepared, norms_of
 from tiepoint.search.score import score
 
 
@@ -124,3 +124,11 @@ def test_what_is_sure_is_never_above_the_depth_best_bound(
         assert reached[q] <= kth
         if abs(kth) < 1e300 and kth != 0:
             assert reached[q] >= kth - abs(kth) * 2.0**-40 - 1e-310
+
+
+def test_norms_that_vanish_by_underflow_are_bounded_by_nothing_and_zero_vectors_by_their_zeros() -> None:
+    vectors = np.array([[2.0**-539] * 4, [2.0**-506, 0, 0, 0], [0.0] * 4, [1.0, 0, 0, 0]])
+    for metric, wild in (("dot", [True, True, False, False]), ("cosine", [True, True, True, False])):
+        norm, found = norms_of(vectors, metric)
+        assert found.tolist() == wild
+        assert norm[found].tolist() == [0.0] * sum(wild)
