@@ -6,6 +6,7 @@ import platform
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,8 @@ from tiepoint.workflows.audit_vectors import audit_vectors
 from tiepoint.workflows.bench import bounded
 from tiepoint.workflows.conditions import definitions, packages, processor, version_of
 from tiepoint.workflows.content_hashes import content_hashes
+
+Section = TypeVar("Section")
 
 NO_STUDY = "no study was named: there are no questions, no judgements and no permissions to rank under"
 HIDDEN = "items that these readers may not see decide this gate"
@@ -218,14 +221,17 @@ def _judge(study: Study | None, gates: Gates, held: _HeldFound, ranked: _RankedF
 
 
 def _findings(study: Study | None, gates: Gates, held: _HeldFound, ranked: _RankedFound, *, whole: bool) -> Findings:
+    def seen(section: Seen[Section]) -> Section:
+        return section.whole if whole else section.shown
+
     return Findings(
-        contracts=held.contracts.whole if whole else held.contracts.shown,
-        inventory=held.inventory.whole if whole else held.inventory.shown,
-        canon=held.canon.whole if whole else held.canon.shown,
-        source_vectors=held.source_vectors.whole if whole else held.source_vectors.shown,
-        target_vectors=held.target_vectors.whole if whole else held.target_vectors.shown,
-        source_provenance=held.source_provenance.whole if whole else held.source_provenance.shown,
-        target_provenance=held.target_provenance.whole if whole else held.target_provenance.shown,
+        contracts=seen(held.contracts),
+        inventory=seen(held.inventory),
+        canon=seen(held.canon),
+        source_vectors=seen(held.source_vectors),
+        target_vectors=seen(held.target_vectors),
+        source_provenance=seen(held.source_provenance),
+        target_provenance=seen(held.target_provenance),
         quality=None if ranked.quality is None else ranked.quality.quality,
         access=None if ranked.access is None else ranked.access.access,
         measure=ranked.measure,
