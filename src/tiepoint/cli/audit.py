@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tiepoint.cli.fixture import cutoff
 from tiepoint.cli.progress import Drawn
-from tiepoint.cli.show import console
+from tiepoint.cli.show import print_sections
 from tiepoint.core.audit import AuditSummary, Outcome
 from tiepoint.encoding.progress import SILENT
 from tiepoint.errors import CannotRun, InputError
@@ -18,7 +18,6 @@ from tiepoint.formats import result_json
 from tiepoint.formats.fixture_json import dump_audit
 from tiepoint.report.audit import brief
 from tiepoint.report.fixture import sections
-from tiepoint.report.terminal import show_section
 from tiepoint.workflows.audit import audit as run_audit
 from tiepoint.workflows.audit_fixture import audit_fixture
 from tiepoint.workflows.audit_fixture_file import load_fixture
@@ -117,11 +116,7 @@ def _print(summary: AuditSummary, *, as_json: bool) -> None:
     if as_json:
         typer.echo(result_json.dump(summary).decode(), nl=False)
         return
-    out = console()
-    for i, section in enumerate(brief(summary)):
-        if i:
-            out.print()
-        show_section(out, section)
+    print_sections(brief(summary))
 
 
 def _fixture(name: str, *, k: int, as_json: bool) -> None:
@@ -130,9 +125,5 @@ def _fixture(name: str, *, k: int, as_json: bool) -> None:
     if as_json:
         typer.echo(dump_audit(found).decode(), nl=False)
     else:
-        out = console()
-        for i, section in enumerate(sections(found)):
-            if i:
-                out.print()
-            show_section(out, section)
+        print_sections(sections(found))
     raise typer.Exit(0 if found.gates_pass else 1)

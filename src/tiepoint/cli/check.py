@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tiepoint.cli.show import console
+from tiepoint.cli.show import print_sections
 from tiepoint.formats import result_json
 from tiepoint.report.check import sections
-from tiepoint.report.terminal import show_section
 from tiepoint.workflows.check import check as check_study
 from tiepoint.workflows.load import load_study
 
@@ -34,8 +33,4 @@ def check(
     if as_json:
         typer.echo(result_json.dump(found).decode(), nl=False)
         return
-    out = console()
-    for i, section in enumerate(sections(found)):
-        if i:
-            out.print()
-        show_section(out, section)
+    print_sections(sections(found))

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tiepoint.cli.show import console
+from tiepoint.cli.show import print_sections
 from tiepoint.formats import result_json
 from tiepoint.report.power import sections
-from tiepoint.report.terminal import show_section
 from tiepoint.workflows.load import load_study
 from tiepoint.workflows.power import power as power_of
 
@@ -41,8 +40,4 @@ def power(
     if as_json:
         typer.echo(result_json.dump(found).decode(), nl=False)
         return
-    out = console()
-    for i, section in enumerate(sections(found)):
-        if i:
-            out.print()
-        show_section(out, section)
+    print_sections(sections(found))

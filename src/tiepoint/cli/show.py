@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from tiepoint.errors import InputError
 from tiepoint.formats import result_json
 from tiepoint.report import shown
 from tiepoint.report.page import main as main_table
+from tiepoint.report.table import Section
 from tiepoint.report.terminal import WIDTH, show_section
 from tiepoint.report.terminal import show as show_verdict
 from tiepoint.workflows.record import load_result
@@ -66,6 +68,15 @@ def show(
 def console() -> Console:
     """Where results are printed: as wide as the terminal, 100 columns on a pipe."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+def print_sections(sections: Iterable[Section]) -> None:
+    """Print sections on stdout, a blank line between them."""
+    out = console()
+    for i, section in enumerate(sections):
+        if i:
+            out.print()
+        show_section(out, section)
 
 
 def print_verdict(summary: Summary) -> None:
