@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from tiepoint.core.held import Held
 from tiepoint.formats.study_toml.write import toml_value
-from tiepoint.workflows.audit_bounds import EVERYTHING, Bounds
-from tiepoint.workflows.audit_canon import audit_canon
-from tiepoint.workflows.audit_inventory import audit_inventory
-from tiepoint.workflows.audit_items import Items
-from tiepoint.workflows.audit_sides import Asked, Sides, read_sides
+from tiepoint.workflows.audit.bounds import EVERYTHING, Bounds
+from tiepoint.workflows.audit.canon import audit_canon
+from tiepoint.workflows.audit.inventory import audit_inventory
+from tiepoint.workflows.audit.items import Items
+from tiepoint.workflows.audit.sides import Asked, Sides, read_sides
 
 ROWS, QUERIES, DIMENSION = 3_000, 100, 16
 CONTRACT: dict[str, object] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tiepoint as tp
 from recorded import runnable
-from tiepoint.workflows.audit import audit
+from tiepoint.workflows.audit.run import audit
 
 
 def recorded_audit(folder: Path, **how: object) -> Path:

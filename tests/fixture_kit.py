@@ -11,8 +11,8 @@ from typing import Any
 from command import Answer, Command
 from tiepoint.core.fixture_audit import FixtureAudit
 from tiepoint.formats.fixture_json import parse_fixture
-from tiepoint.workflows.audit_fixture import audit_fixture
-from tiepoint.workflows.audit_fixture_file import bundled_bytes
+from tiepoint.workflows.fixture.file import bundled_bytes
+from tiepoint.workflows.fixture.run import audit_fixture
 
 Tree = dict[str, Any]
 BUNDLED: Tree = json.loads(bundled_bytes())

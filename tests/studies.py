@@ -10,7 +10,7 @@ import pytest
 
 from tiepoint.errors import InputError
 from tiepoint.formats.study_toml.write import toml_value
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 
 DOCUMENTS = [
     {

@@ -20,8 +20,10 @@ from tiepoint.core.space import Space
 from tiepoint.core.study import Study
 from tiepoint.search.eligibility import Eligibility
 from tiepoint.search.exact import search
-from tiepoint.workflows import audit_asked, audit_pair, slices
-from tiepoint.workflows.audit_access import (
+from tiepoint.workflows import slices
+from tiepoint.workflows.audit import asked as audit_asked
+from tiepoint.workflows.audit import pair as audit_pair
+from tiepoint.workflows.audit.access import (
     ALONE,
     CLOSED,
     NO_PASSAGES,
@@ -36,8 +38,8 @@ from tiepoint.workflows.audit_access import (
     AccessFound,
     audit_access,
 )
-from tiepoint.workflows.audit_asked import may_rank
-from tiepoint.workflows.audit_pair import rank_both
+from tiepoint.workflows.audit.asked import may_rank
+from tiepoint.workflows.audit.pair import rank_both
 
 EVERYBODY = frozenset({"owner", "member", "planning"})
 Asked = Callable[[Queries], Queries]

@@ -15,9 +15,9 @@ from test_audit_quality import whole
 from test_differential import made_study, near
 from tiepoint.core.audit import Agreement
 from tiepoint.core.gates import Gates
-from tiepoint.workflows.audit_agreement import audit_agreement
-from tiepoint.workflows.audit_pair import rank_both
-from tiepoint.workflows.audit_quality import audit_quality
+from tiepoint.workflows.audit.agreement import audit_agreement
+from tiepoint.workflows.audit.pair import rank_both
+from tiepoint.workflows.audit.quality import audit_quality
 
 
 @pytest.mark.parametrize("seed", SEEDS)

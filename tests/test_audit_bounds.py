@@ -11,9 +11,9 @@ from audit_kit import QUERIES, ROWS, both, inventory_and_canon, named
 from studies import write_study
 from tiepoint.core.audit import NONE, Offenders
 from tiepoint.core.held import Ledger
-from tiepoint.workflows.audit_bounds import Bounds, bounds_of
-from tiepoint.workflows.audit_vectors import audit_vectors
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.audit.bounds import Bounds, bounds_of
+from tiepoint.workflows.audit.vectors import audit_vectors
+from tiepoint.workflows.intake.load import load_study
 
 SOME = Bounds(pa.array(["d00001", "d00002", "d00003"]))
 

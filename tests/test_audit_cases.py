@@ -14,7 +14,8 @@ from audit_moves import EASY, Done, archive, audited, candidate, encoded, export
 from command import Command
 from studies import write_study
 from test_audit_access import asking_as, everybody
-from tiepoint.workflows import audit_asked, audit_provenance, slices
+from tiepoint.workflows import slices
+from tiepoint.workflows.audit import asked, provenance
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """No packaged model is looked through for the contract of vectors that none of them made."""
-    monkeypatch.setattr(audit_provenance, "installed_candidates", list)
+    monkeypatch.setattr(provenance, "installed_candidates", list)
 
 
 def deltas(done: Done, **where: object) -> dict[str, dict]:
@@ -300,7 +301,7 @@ def test_V109_a_parent_that_is_forbidden_stands_in_no_ranking_of_an_audit(tmp_pa
 def test_V111_one_search_without_the_read_filter_fails_the_release(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking_as(everybody, monkeypatch, audit_asked, slices)
+    asking_as(everybody, monkeypatch, asked, slices)
     done = audited(
         command, archive(tmp_path / "s", readers=["planning", "ecology"]), *("--source", "words", "--target", "turned")
     )

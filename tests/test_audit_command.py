@@ -18,8 +18,9 @@ from audit_kit import Columns, write_contract, write_side
 from audit_moves import EASY, Done, archive, audited, candidate, exported, planted, write_space
 from command import Command
 from tiepoint.formats import result_json
-from tiepoint.workflows import audit_provenance
-from tiepoint.workflows.audit import NO_STUDY, ONE
+from tiepoint.workflows.audit import provenance
+from tiepoint.workflows.audit.sections import NO_STUDY
+from tiepoint.workflows.audit.summary import ONE
 
 FILES = {"audit.json", "report.md", "report.html", "rows"}
 TABLES = {"findings", "per_query", "agreement", "rankings"}
@@ -34,7 +35,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """No packaged model is looked through for the contract of vectors that none of them made."""
-    monkeypatch.setattr(audit_provenance, "installed_candidates", list)
+    monkeypatch.setattr(provenance, "installed_candidates", list)
 
 
 # Exit codes
@@ -147,8 +148,8 @@ def test_an_audit_that_is_killed_leaves_no_half_folder(tmp_path: Path) -> None:
         import os, sys
         import pyarrow.parquet as pq
         import tiepoint as tp
-        from tiepoint.workflows import audit_provenance
-        audit_provenance.installed_candidates = list
+        from tiepoint.workflows.audit import provenance
+        provenance.installed_candidates = list
         source, target, one, other, results = sys.argv[1:]
         found = tp.audit(None, source, target, source_contract=one, target_contract=other)
         write, written = pq.write_table, []

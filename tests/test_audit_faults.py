@@ -11,8 +11,8 @@ import pytest
 from audit_kit import Columns, unit
 from audit_moves import EASY, archive, audited, exported, planted, write_space
 from command import Command
-from tiepoint.workflows import audit_provenance
-from tiepoint.workflows.audit import WITHHELD
+from tiepoint.workflows.audit import provenance
+from tiepoint.workflows.audit.summary import WITHHELD
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """No packaged model is looked through for the contract of vectors that none of them made."""
-    monkeypatch.setattr(audit_provenance, "installed_candidates", list)
+    monkeypatch.setattr(provenance, "installed_candidates", list)
 
 
 # Planted faults

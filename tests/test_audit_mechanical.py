@@ -12,10 +12,10 @@ from tiepoint.core.audit import NONE, Offenders
 from tiepoint.core.held import Ledger
 from tiepoint.encoding import same
 from tiepoint.encoding.same import spread, vector_numbers
-from tiepoint.workflows.audit_bounds import EVERYTHING
-from tiepoint.workflows.audit_contracts import audit_contracts
-from tiepoint.workflows.audit_findings import FINDINGS
-from tiepoint.workflows.audit_vectors import audit_vectors
+from tiepoint.workflows.audit.bounds import EVERYTHING
+from tiepoint.workflows.audit.contracts import audit_contracts
+from tiepoint.workflows.audit.findings import FINDINGS
+from tiepoint.workflows.audit.vectors import audit_vectors
 
 
 def canon_of(found, field):

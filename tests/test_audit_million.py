@@ -47,12 +47,12 @@ for seed, name in enumerate(("source", "target")):
 READ = """
 import json, sys, time
 from pathlib import Path
-from tiepoint.workflows.audit_sides import read_side
-from tiepoint.workflows.audit_bounds import EVERYTHING
-from tiepoint.workflows.audit_canon import audit_canon
-from tiepoint.workflows.audit_inventory import audit_inventory
-from tiepoint.workflows.audit_items import Items
-from tiepoint.workflows.audit_vectors import audit_vectors
+from tiepoint.workflows.audit.sides import read_side
+from tiepoint.workflows.audit.bounds import EVERYTHING
+from tiepoint.workflows.audit.canon import audit_canon
+from tiepoint.workflows.audit.inventory import audit_inventory
+from tiepoint.workflows.audit.items import Items
+from tiepoint.workflows.audit.vectors import audit_vectors
 folder = Path(sys.argv[1])
 def peak():
     status = Path("/proc/self/status").read_text()  # getrusage would begin at the peak of whoever started this process

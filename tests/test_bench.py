@@ -22,7 +22,7 @@ from tiepoint.report.html import html
 from tiepoint.report.markdown import markdown
 from tiepoint.report.page import main, page
 from tiepoint.report.terminal import show
-from tiepoint.workflows.report import report_of
+from tiepoint.workflows.report.files import report_of
 
 TIMES = (
     "documents_per_s", "tokens_per_s", "queries_per_s", "query_p50_ms", "query_p95_ms", "load_s", "rebuild_s", "encoded_on",

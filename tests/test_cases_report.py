@@ -123,7 +123,7 @@ def test_V025_unequally_judged_candidates_are_warned_of_beside_their_figures(tmp
     from dataclasses import replace
 
     from sample import hashing, write_sample
-    from tiepoint.workflows.report_warnings import report_warnings
+    from tiepoint.workflows.report.warnings import report_warnings
 
     result = tp.bench(tp.load_study(write_sample(tmp_path / "s", public=True)), candidates=[hashing(16), hashing(64)])
     one, other = result.summary.candidates

@@ -21,10 +21,10 @@ from tiepoint.encoding.encoded import Items
 from tiepoint.encoding.preview import UNCOUNTED, preview
 from tiepoint.measures import parse
 from tiepoint.search.chance import search_randomly
-from tiepoint.workflows.dry_run import dry_run
+from tiepoint.workflows.bench.dry_run import dry_run
+from tiepoint.workflows.candidates.tried import LEFT_OUT
 from tiepoint.workflows.figures import measure_run
 from tiepoint.workflows.slices import views
-from tiepoint.workflows.tried import LEFT_OUT
 
 OWN = """import pathlib, zlib
 import numpy as np

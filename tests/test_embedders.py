@@ -22,7 +22,7 @@ from tiepoint.embedders import embedder_names, installed_candidates, open_embedd
 from tiepoint.encoding.encode import encode_space
 from tiepoint.encoding.encoded import Encoded, Items
 from tiepoint.errors import InputError, NotInstalled
-from tiepoint.workflows.spaces import Failed, make_space, open_candidates
+from tiepoint.workflows.candidates.spaces import Failed, make_space, open_candidates
 
 PACKAGES = {
     "wordllama": ("wordllama",),

@@ -22,8 +22,8 @@ from tiepoint.core.run import Run
 from tiepoint.errors import InputError
 from tiepoint.formats.fixture_json import dump_audit, parse_fixture
 from tiepoint.measures.graded import GradedRun
-from tiepoint.workflows.audit_fixture import audit_fixture
-from tiepoint.workflows.audit_fixture_file import bundled_bytes, load_fixture
+from tiepoint.workflows.fixture.file import bundled_bytes, load_fixture
+from tiepoint.workflows.fixture.run import audit_fixture
 
 KEYS = {
     "": {"fixture_notice", "k", "spaces", "migrations"},

@@ -17,8 +17,8 @@ from command import Command
 from fixture_kit import BUNDLED, Tree, changed, item, of_file, written
 from tiepoint.errors import InputError
 from tiepoint.formats.fixture_json import LARGEST, LAYERS, parse_fixture
-from tiepoint.workflows.audit_fixture import audit_fixture
-from tiepoint.workflows.audit_fixture_file import bundled_bytes, load_fixture
+from tiepoint.workflows.fixture.file import bundled_bytes, load_fixture
+from tiepoint.workflows.fixture.run import audit_fixture
 
 TEXT = bundled_bytes()
 

@@ -28,7 +28,7 @@ from tiepoint.core.gates import Gates
 from tiepoint.gates import gates as every_gate
 from tiepoint.gates import overall
 from tiepoint.gates.gate import Findings, counted, listed, named, percent
-from tiepoint.workflows.audit_rows import PER_QUERY
+from tiepoint.workflows.audit.rows import PER_QUERY
 
 NO_STUDY = "no study was named"
 MANY = Offenders(1_234, tuple(f"d{i}" for i in range(10)))

@@ -12,22 +12,23 @@ from sample import write_sample
 from test_gates import GOOD, NO_STUDY, SAMPLED, VECTORS, canon, field, sampled, vectors
 from tiepoint.core.audit import Offenders, Provenance
 from tiepoint.core.gates import Gates
-from tiepoint.workflows.audit import HIDDEN, _HeldFound, _judge, _RankedFound, critical_queries
-from tiepoint.workflows.audit_bounds import Seen
-from tiepoint.workflows.audit_findings import FINDINGS
+from tiepoint.workflows.audit.bounds import Seen
+from tiepoint.workflows.audit.findings import FINDINGS
+from tiepoint.workflows.audit.judge import HIDDEN, critical_queries, judge
+from tiepoint.workflows.audit.sections import HeldFound, RankedFound
 
 
 def seen(whole: object, shown: object | None = None) -> Seen:
     return Seen(whole if shown is None else shown, whole, FINDINGS.empty_table())
 
 
-def held(**changes: Seen) -> _HeldFound:
+def held(**changes: Seen) -> HeldFound:
     plain = {
         name: seen(getattr(GOOD, name))
         for name in ("contracts", "inventory", "canon", "source_vectors", "target_vectors", "source_provenance",
                      "target_provenance")
     }  # fmt: skip
-    return _HeldFound(**{**plain, **changes})
+    return HeldFound(**{**plain, **changes})
 
 
 SECRET = Offenders(1, ("secret-17",))
@@ -41,7 +42,7 @@ HIDDEN_FAULTS = {
 
 @pytest.mark.parametrize("name", list(HIDDEN_FAULTS))
 def test_a_hidden_offender_decides_the_outcome_and_the_evidence_names_nothing(name: str) -> None:
-    results = _judge(None, Gates(), held(**HIDDEN_FAULTS[name]), _RankedFound(reason=NO_STUDY))
+    results = judge(None, Gates(), held(**HIDDEN_FAULTS[name]), RankedFound(reason=NO_STUDY))
     found = {result.name: result for result in results}
     assert found[name].outcome == "fail"
     assert found[name].evidence.endswith(HIDDEN)
@@ -55,21 +56,21 @@ def test_a_hidden_offender_decides_the_outcome_and_the_evidence_names_nothing(na
 def test_a_fault_in_sight_stays_told_beside_hidden_ones() -> None:
     both = replace(GOOD.inventory, only_source=Offenders(2, ("d1", "secret-17")))
     shown = replace(GOOD.inventory, only_source=Offenders(1, ("d1",)))
-    found = _judge(None, Gates(), held(inventory=seen(both, shown)), _RankedFound(reason=NO_STUDY))[0]
+    found = judge(None, Gates(), held(inventory=seen(both, shown)), RankedFound(reason=NO_STUDY))[0]
     assert (found.outcome, found.evidence) == ("fail", "the target lacks 1 item: d1")
 
 
 def test_nothing_in_sight_does_not_make_a_pass_undone() -> None:
     """Everything was compared and holds; these readers see no row of it."""
     blind = Provenance(reason="no row that these readers may see was sampled")
-    found = _judge(None, Gates(), held(target_provenance=seen(SAMPLED, blind)), _RankedFound(reason=NO_STUDY))
+    found = judge(None, Gates(), held(target_provenance=seen(SAMPLED, blind)), RankedFound(reason=NO_STUDY))
     (one,) = (r for r in found if r.name == "provenance")
     assert one.outcome == "pass"
     assert one.evidence.endswith(HIDDEN)
 
 
 def test_without_a_study_quality_gates_are_listed_as_not_executed_with_the_reason() -> None:
-    found = {r.name: r for r in _judge(None, Gates(), held(), _RankedFound(reason=NO_STUDY))}
+    found = {r.name: r for r in judge(None, Gates(), held(), RankedFound(reason=NO_STUDY))}
     assert [n for n, r in found.items() if r.outcome == "not executed"] == ["access", "mean quality", "subgroups"]
     assert {found[n].evidence for n in ("access", "mean quality", "subgroups")} == {NO_STUDY}
     assert {r.outcome for n, r in found.items() if n in HIDDEN_FAULTS} == {"pass"}

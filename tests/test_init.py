@@ -16,7 +16,7 @@ from tiepoint.cli.init import init
 from tiepoint.core.candidate import Candidate
 from tiepoint.errors import InputError, NotInstalled
 from tiepoint.workflows.init_study import init_study
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 
 INSTALLED = [
     Candidate("m", embedder="onnx", contract={"provider": 'a "b"\\', "dimension": 3}, options={"model": "package:é/x"}),

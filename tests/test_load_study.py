@@ -18,7 +18,7 @@ from studies import (
     study_text,
     write_study,
 )
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 
 
 def test_a_sound_study_loads(tmp_path):

@@ -17,7 +17,7 @@ from tiepoint.core.power import Power
 from tiepoint.errors import InputError
 from tiepoint.formats.study_toml.write import toml_value
 from tiepoint.stats.paired import least_units
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power
 
 

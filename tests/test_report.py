@@ -16,7 +16,7 @@ from pages import Seen, assert_self_contained, seen
 from recorded import benched, change, runnable
 from sample import documents, hashing, write_sample
 from tiepoint.report.table import DOUBT, NONE, figure, number
-from tiepoint.workflows.report import MOST_BYTES, report_of, written
+from tiepoint.workflows.report.files import MOST_BYTES, report_of, written
 from wide import wide
 
 GRADE = 16

@@ -26,10 +26,10 @@ from tiepoint.report.markdown import markdown
 from tiepoint.report.signs import TURNING, visible
 from tiepoint.report.table import Page, Section, Table
 from tiepoint.report.terminal import show, show_section
-from tiepoint.workflows.audit import audit
-from tiepoint.workflows.record_audit import load_audit
-from tiepoint.workflows.report_audited import audit_explorer
-from tiepoint.workflows.report_explorer import explorer
+from tiepoint.workflows.audit.run import audit
+from tiepoint.workflows.record.audit import load_audit
+from tiepoint.workflows.report.audited import audit_explorer
+from tiepoint.workflows.report.explorer import explorer
 
 PLAIN = {"ESC": "\x1b[31m", "NUL": "\x00", "turn": "\u202e"}
 MEASURED = "an answer that they may not see"
@@ -153,7 +153,7 @@ def test_in_and_out_are_of_the_first_k_where_fewer_hits_are_shown(
 ) -> None:
     found: Audit = load_audit(recorded_audit(tmp_path, public=True))
     whole = audit_explorer(found)
-    monkeypatch.setattr("tiepoint.workflows.report_audited.MOST_HITS", 1)
+    monkeypatch.setattr("tiepoint.workflows.report.audited.MOST_HITS", 1)
     cut = audit_explorer(found)
     assert isinstance(whole, Explorer)
     assert isinstance(cut, Explorer)

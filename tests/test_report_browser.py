@@ -17,7 +17,7 @@ from audited import recorded_audit
 from browser import browser, opened, serious_findings
 from hostile import NAMES, hostile
 from sample import hashing, write_sample
-from tiepoint.workflows.report import written
+from tiepoint.workflows.report.files import written
 from wide import wide
 
 pytestmark = pytest.mark.browser

@@ -19,15 +19,15 @@ from tiepoint.core.result import Conditions, Decision, Result, Summary
 from tiepoint.core.shown import Part, SideBySide
 from tiepoint.core.study import Rule, Study
 from tiepoint.errors import CannotRun, InputError, NotInstalled, TiepointError
-from tiepoint.workflows.audit import audit
-from tiepoint.workflows.bench import bench
-from tiepoint.workflows.check import check
+from tiepoint.workflows.audit.run import audit
+from tiepoint.workflows.bench.run import bench
+from tiepoint.workflows.check.run import check
 from tiepoint.workflows.compare import compare
-from tiepoint.workflows.load import load_study
-from tiepoint.workflows.record import load_result, record
-from tiepoint.workflows.record_audit import load_audit
-from tiepoint.workflows.report_index import write_index
-from tiepoint.workflows.report_write import write_report
+from tiepoint.workflows.intake.load import load_study
+from tiepoint.workflows.record.audit import load_audit
+from tiepoint.workflows.record.result import load_result, record
+from tiepoint.workflows.report.index import write_index
+from tiepoint.workflows.report.run import write_report
 from tiepoint.workflows.show import show_part, show_query
 
 __version__ = _version("tiepoint")

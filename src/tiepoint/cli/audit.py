@@ -18,11 +18,11 @@ from tiepoint.formats import result_json
 from tiepoint.formats.fixture_json import dump_audit
 from tiepoint.report.audit import brief
 from tiepoint.report.fixture import sections
-from tiepoint.workflows.audit import audit as run_audit
-from tiepoint.workflows.audit_fixture import audit_fixture
-from tiepoint.workflows.audit_fixture_file import load_fixture
-from tiepoint.workflows.load import load_study
-from tiepoint.workflows.record import record
+from tiepoint.workflows.audit.run import audit as run_audit
+from tiepoint.workflows.fixture.file import load_fixture
+from tiepoint.workflows.fixture.run import audit_fixture
+from tiepoint.workflows.intake.load import load_study
+from tiepoint.workflows.record.result import record
 
 EXIT: dict[Outcome, int] = {"pass": 0, "fail": 1, "undecided": 4, "not executed": 4}
 K = 3

@@ -18,10 +18,10 @@ from tiepoint.formats import result_json
 from tiepoint.report.dry_run import section
 from tiepoint.report.sections import conditions_of, notes
 from tiepoint.report.terminal import show_section
-from tiepoint.workflows.bench import bench as run_bench
-from tiepoint.workflows.dry_run import dry_run
-from tiepoint.workflows.load import load_study
-from tiepoint.workflows.record import record
+from tiepoint.workflows.bench.dry_run import dry_run
+from tiepoint.workflows.bench.run import bench as run_bench
+from tiepoint.workflows.intake.load import load_study
+from tiepoint.workflows.record.result import record
 
 COULD_NOT_RUN = 3
 UNDECIDED = 4

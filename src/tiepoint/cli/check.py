@@ -10,8 +10,8 @@ import typer
 from tiepoint.cli.show import print_sections
 from tiepoint.formats import result_json
 from tiepoint.report.check import sections
-from tiepoint.workflows.check import check as check_study
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.check.run import check as check_study
+from tiepoint.workflows.intake.load import load_study
 
 
 def check(

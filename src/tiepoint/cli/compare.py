@@ -12,7 +12,7 @@ from tiepoint.formats import result_json
 from tiepoint.report import shown
 from tiepoint.report.terminal import show_section
 from tiepoint.workflows.compare import compare as compare_results
-from tiepoint.workflows.record import load_result
+from tiepoint.workflows.record.result import load_result
 
 
 def compare(

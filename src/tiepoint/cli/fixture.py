@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tiepoint.errors import InputError
-from tiepoint.workflows.audit_fixture_file import write_fixture
+from tiepoint.workflows.fixture.file import write_fixture
 
 POSITIVE = re.compile("0*[1-9][0-9]{0,999}")
 

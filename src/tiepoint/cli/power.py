@@ -10,7 +10,7 @@ import typer
 from tiepoint.cli.show import print_sections
 from tiepoint.formats import result_json
 from tiepoint.report.power import sections
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power as power_of
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from tiepoint.errors import InputError
-from tiepoint.workflows.report_index import is_stored, write_index
-from tiepoint.workflows.report_write import write_report
+from tiepoint.workflows.report.index import is_stored, write_index
+from tiepoint.workflows.report.run import write_report
 
 
 def report(

@@ -18,7 +18,7 @@ from tiepoint.report.page import main as main_table
 from tiepoint.report.table import Section
 from tiepoint.report.terminal import WIDTH, show_section
 from tiepoint.report.terminal import show as show_verdict
-from tiepoint.workflows.record import load_result
+from tiepoint.workflows.record.result import load_result
 from tiepoint.workflows.show import show_part, show_query
 
 

@@ -19,7 +19,7 @@ from tiepoint.formats import trec
 from tiepoint.measures import parse
 from tiepoint.search import chance, lexical
 from tiepoint.stats import interval, settle
-from tiepoint.workflows import copied, cut_recall
+from tiepoint.workflows.bench import copied, cut_recall
 from tiepoint.workflows.content_hashes import content_hashes
 
 PACKAGES = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from tiepoint import embedders
 from tiepoint.core.candidate import RUN
 from tiepoint.embedders import VECTORS, embedder_names, live_names, open_embedder, provider_of
-from tiepoint.workflows import made_run, spaces
+from tiepoint.workflows.candidates import made_run, spaces
 
 ELSEWHERE = {
     VECTORS: (

@@ -10,9 +10,9 @@ from tiepoint.core.queries import PROVENANCES, SPLITS
 from tiepoint.core.rows import Rows
 from tiepoint.errors import InputError, Problems, did_you_mean, some
 from tiepoint.formats.qrels import read_qrels
-from tiepoint.workflows.intake import FLAGS, LISTS
-from tiepoint.workflows.intake_corpus import PARENT
-from tiepoint.workflows.read_rows import SUFFIXES, Form, read_rows, with_values
+from tiepoint.workflows.intake.corpus import PARENT
+from tiepoint.workflows.intake.files import FLAGS, LISTS
+from tiepoint.workflows.intake.read_rows import SUFFIXES, Form, read_rows, with_values
 
 SPLIT = "test"
 """The split of a BEIR folder that is read when nobody names one."""

@@ -12,7 +12,7 @@ from tiepoint.core.rows import utf8_text
 from tiepoint.errors import InputError, NotInstalled, Problem
 from tiepoint.formats.study_toml import StudySpec, study_toml
 from tiepoint.workflows.init_columns import Found, find_columns, has_corpus
-from tiepoint.workflows.load import load_study
+from tiepoint.workflows.intake.load import load_study
 
 SEED = 20261130
 TEMPLATE = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels.tsv"}

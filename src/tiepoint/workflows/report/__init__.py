@@ -1,0 +1,1 @@
+"""Reports of what is recorded: `run.py` writes one anew, `index.py` one over all, `files.py` makes and writes each."""
