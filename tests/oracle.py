@@ -10,7 +10,7 @@ import math
 import operator
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 K1, B = 1.5, 0.75
@@ -225,7 +225,16 @@ class Oracle:
 
     def over_orders(self, measure: str, query: dict, view: str, hits: Hits) -> tuple[float, float] | None:
         """The mean top, and the bottom, over every order of tied documents. Slow: all of them are looked at."""
-        cutoff, relevant = split_name(measure)[2], list(self.relevant(query, view).values())
+        relevant = list(self.relevant(query, view).values())
+        seen = self.orders(query, hits, split_name(measure)[2])
+        values = [(self.value(measure, order, relevant), n) for order, n in seen.items()]
+        if any(value is None for value, _ in values):
+            return None
+        total = sum(seen.values())
+        return math.fsum(value[0] * n for value, n in values) / total, values[0][0][1]
+
+    def orders(self, query: dict, hits: Hits, cutoff: int) -> Counter[tuple]:
+        """The grades of the first hits in every order of tied documents, and how many orders give them."""
         seen: Counter[tuple] = Counter([()])
         for group in self.tied(hits):
             left = max((cutoff - len(order) for order in seen), default=0)
@@ -234,11 +243,7 @@ class Oracle:
             grades = self.grades(query, group)
             firsts = Counter(itertools.permutations(grades, min(left, len(grades))))
             seen = Counter({before + after: n * m for before, n in seen.items() for after, m in firsts.items()})
-        values = [(self.value(measure, order, relevant), n) for order, n in seen.items()]
-        if any(value is None for value, _ in values):
-            return None
-        total = sum(seen.values())
-        return math.fsum(value[0] * n for value, n in values) / total, values[0][0][1]
+        return seen
 
     def over_unjudged(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> list[tuple]:
         """The values for every choice of grades, the highest of the judgements at most, for the unjudged hits of the first k."""
@@ -257,16 +262,20 @@ class Oracle:
             if value is not None:
                 yield value
 
-    def unjudged_best(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
-        """The largest of over_unjudged; None where there is no value whatever the grades."""
-        found = self.over_unjudged(measure, query, view, grades, cutoff)
+    def unjudged_best(
+        self, measure: str, query: dict, view: str, orders: Collection[tuple], cutoff: int
+    ) -> tuple | None:
+        """The largest of over_unjudged in any of these orders; None where there is no value whatever the grades."""
+        found = [value for grades in orders for value in self.over_unjudged(measure, query, view, grades, cutoff)]
         return max(found, key=lambda value: (value[0] / value[1], value[1]), default=None)
 
-    def unjudged_worst(self, measure: str, query: dict, view: str, grades: list, cutoff: int) -> tuple | None:
-        """The smallest of over_unjudged; None where there is no value as ranked."""
-        if self.value(measure, grades, list(self.relevant(query, view).values())) is None:
+    def unjudged_worst(
+        self, measure: str, query: dict, view: str, orders: Collection[tuple], cutoff: int
+    ) -> tuple | None:
+        """The smallest of over_unjudged in any of these orders; None where there is no value as ranked."""
+        if any(self.value(measure, grades, list(self.relevant(query, view).values())) is None for grades in orders):
             return None
-        found = self.over_unjudged(measure, query, view, grades, cutoff)
+        found = [value for grades in orders for value in self.over_unjudged(measure, query, view, grades, cutoff)]
         return min(found, key=lambda value: (value[0] / value[1], value[1]))
 
 

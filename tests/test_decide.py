@@ -21,7 +21,7 @@ def arm(name: str, values: np.ndarray, **costs: float | None) -> Arm:
 
 def evidence(*arms: Arm, **changes: object) -> Evidence:
     queries = len(arms[0].mid) if arms else 0
-    plain = Evidence(arms=arms, cluster=np.arange(queries), split=None, excluded={}, bm25=0.1)
+    plain = Evidence(arms=arms, cluster=np.arange(queries), largest=1, split=None, excluded={}, bm25=0.1)
     return replace(plain, **changes)
 
 

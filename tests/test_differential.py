@@ -273,16 +273,26 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
         assert near(found.tie_high, oracle.mean(measure, queries, view, best)[0]), (part, measure)
         orders = plain_orders if arm.id == "random" else oracle.over_orders
         scored = [q for q in queries if oracle.scored(q, view)]
+        ranked = {
+            q["_id"]: {tuple(plain[q["_id"]])} if arm.id == "random" else set(oracle.orders(q, hits[q["_id"]], cutoff))
+            for q in scored
+        }
         every = {
             "tie_expected": [orders(measure, q, view, hits[q["_id"]]) for q in scored],
-            "unjudged_best": [oracle.unjudged_best(measure, q, view, plain[q["_id"]], cutoff) for q in scored],
-            "unjudged_worst": [oracle.unjudged_worst(measure, q, view, plain[q["_id"]], cutoff) for q in scored],
+            "unjudged_best": [oracle.unjudged_best(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
+            "unjudged_worst": [oracle.unjudged_worst(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
         }
         for name, of in every.items():
             values = [value for value in of if value is not None]
             bottom = math.fsum(b for _, b in values)
             expected = math.fsum(t for t, _ in values) / bottom if bottom else None
-            assert near(getattr(found, name), expected), (part, measure, name)
+            told = getattr(found, name)
+            # With several grades the best order for each is taken apart: the bounds of nDCG may lie beyond what is reached.
+            beyond = (
+                name.startswith("unjudged") and measure.startswith("nDCG") and told is not None and expected is not None
+            )
+            wider = beyond and (told > expected if name == "unjudged_best" else told < expected)
+            assert wider or near(told, expected), (part, measure, name)
         if measure.startswith("recall") and view == "filtered" and queries:
             figure = arm.over_readable_gold[part][measure]
             mean, n = oracle.over_readable(measure, queries, plain)

@@ -112,7 +112,7 @@ def test_bounds_over_ties_and_unjudged_hits_hold_every_order_with_every_grade(
         measure = parse(f"{name}@{k}")
         if not measure.kind.decides:
             continue
-        found = measure.over_ties_and_unjudged(graded, tied)
+        found = measure.over_ties_and_unjudged(measure(graded), graded, tied)
         values = [v for row in rankings for v in possible(name, k, list(row), list(judged.values()), top)]
         if not values:
             assert not found.largest.defined[0]

@@ -46,6 +46,8 @@ class Evidence:
 
     arms       the measured candidates; may be none
     cluster    (queries,) int64 from 0, of the queries that can be scored
+    largest    queries of the largest cluster of the study's slice, whatever its split: no seed question of the population is
+               taken to have more
     split      the split that the queries are of; None: all queries of the slice
     excluded   failed and unexecuted candidates with their reasons
     bm25       the lexical baseline's mean on the same queries; None: not measured
@@ -54,6 +56,7 @@ class Evidence:
 
     arms: Sequence[Arm]
     cluster: NDArray[np.int64]
+    largest: int
     split: str | None
     excluded: Mapping[str, str]
     bm25: float | None
@@ -134,7 +137,9 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
         clusters=clusters,
         order=tuple(arm.id for arm in order),
         standings=standings,
-        least_queries=least_units(rule.gap, rule.level, np.bincount(evidence.cluster).astype(np.float64)),
+        least_queries=least_units(
+            rule.gap, rule.level, np.bincount(evidence.cluster).astype(np.float64), float(evidence.largest)
+        ),
         settle_queries=None
         if units is None
         else queries_to_settle(units, gap=rule.gap, confidence=rule.level, rng=rng),
@@ -157,7 +162,7 @@ def rule_in_words(rule: Rule) -> str:
 
 def _units(order: Sequence[Arm], evidence: Evidence) -> Units:
     stacked = [np.stack([getattr(arm, part) for arm in order], axis=1) for part in ("low", "mid", "high")]
-    return Units.of(ArmValues(*stacked), evidence.cluster)
+    return Units.of(ArmValues(*stacked), evidence.cluster, float(evidence.largest))
 
 
 def _verdict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,12 @@ class GradedRun:
 
     grade      (queries, depth) int8 in 0..3, UNJUDGED, or NO_HIT after the last hit
     relevant   (queries, 4) int64: how many judged documents of each grade 0..3 count (R of DESIGN.md, section 5)
+    top        the highest grade of all documents that count, at least 1: what an unjudged hit can be at most
     """
 
     grade: NDArray[np.int8]
     relevant: NDArray[np.int64]
+    top: int
 
     @classmethod
     def of(cls, run: Run, qrels: Qrels, counted: NDArray[np.bool_]) -> GradedRun:
@@ -36,19 +38,21 @@ class GradedRun:
         _refuse_repeats(run)
         _refuse_grades(qrels)
         queries = np.arange(len(run))[:, None]
-        return cls(grades_of(qrels, queries, run.document), _per_query(len(run), qrels, counted))
+        relevant = _per_query(len(run), qrels, counted)
+        return cls(grades_of(qrels, queries, run.document), relevant, _top(relevant))
 
     def counting(self, qrels: Qrels, counted: NDArray[np.bool_]) -> GradedRun:
         """The same hits over other relevant documents: what a filter removed left in, say."""
-        return GradedRun(self.grade, _per_query(len(self), qrels, counted))
+        relevant = _per_query(len(self), qrels, counted)
+        return GradedRun(self.grade, relevant, _top(relevant))
 
-    def with_rows(self, rows: NDArray[np.int64], other: GradedRun) -> GradedRun:
-        """The same, with the hits of some queries from another, whose rows are of these queries in turn."""
-        if not len(rows):
-            return self
-        grade = self.grade.copy()
-        grade[rows] = other.grade
-        return GradedRun(grade, self.relevant)
+    def take(self, queries: NDArray[np.int64]) -> GradedRun:
+        """The same for some of the queries."""
+        return replace(self, grade=self.grade[queries], relevant=self.relevant[queries])
+
+    def ordered(self, other: GradedRun) -> GradedRun:
+        """The same documents that count, the hits as another ranks them."""
+        return replace(self, grade=other.grade)
 
     def __len__(self) -> int:
         return len(self.grade)
@@ -57,12 +61,6 @@ class GradedRun:
     def depth(self) -> int:
         """How many hits a ranking holds at most."""
         return int(self.grade.shape[1])
-
-    @property
-    def top(self) -> int:
-        """The highest grade of all documents that count, at least 1: what an unjudged hit can be at most."""
-        held = np.flatnonzero(self.relevant.sum(axis=0))
-        return max(int(held[-1]) if len(held) else 1, 1)
 
     def count(self, rel: int) -> NDArray[np.int64]:
         """(queries,) |R|: counted documents of grade rel or better."""
@@ -79,11 +77,11 @@ class GradedRun:
         unjudged = self.unjudged(k)
         grade = self.grade.copy()
         grade[:, :k][unjudged] = self.top
-        return GradedRun(grade, self.relevant + self._of_top(unjudged.sum(axis=1)))
+        return replace(self, grade=grade, relevant=self.relevant + self._of_top(unjudged.sum(axis=1)))
 
     def missing(self, more: NDArray[np.int64]) -> GradedRun:
         """As if so many documents that are not ranked (of each query: (queries,) int64) had the highest grade, and counted."""
-        return GradedRun(self.grade, self.relevant + self._of_top(more))
+        return replace(self, relevant=self.relevant + self._of_top(more))
 
     def _of_top(self, more: NDArray[np.int64]) -> NDArray[np.int64]:
         added = np.zeros_like(self.relevant)
@@ -121,6 +119,11 @@ def _per_query(queries: int, qrels: Qrels, counted: NDArray[np.bool_]) -> NDArra
     """(queries, 4) int64: how many of the counted judgements each query has of each grade."""
     cell = qrels.query[counted] * len(GRADES) + qrels.grade[counted]
     return np.bincount(cell, minlength=queries * len(GRADES)).reshape(queries, len(GRADES)).astype(np.int64)
+
+
+def _top(relevant: NDArray[np.int64]) -> int:
+    held = np.flatnonzero(relevant.sum(axis=0))
+    return max(int(held[-1]) if len(held) else 1, 1)
 
 
 def _refuse_repeats(run: Run) -> None:

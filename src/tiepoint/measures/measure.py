@@ -46,8 +46,8 @@ class Column:
     @property
     def mean(self) -> float | None:
         """sum(top) / sum(bottom) over the defined queries; None without one."""
-        bottom = float(self.bottom[self.defined].sum())
-        return float(self.top[self.defined].sum()) / bottom if bottom > 0 else None
+        top, bottom = (float(np.where(self.defined, of, 0.0).sum()) for of in (self.top, self.bottom))
+        return top / bottom if bottom > 0 else None
 
     def take(self, queries: NDArray[np.int64]) -> Column:
         """The same column for some of the queries."""
@@ -190,27 +190,34 @@ class Measure:
 
     def over_unjudged(self, graded: GradedRun) -> UnjudgedRange:
         """The measure over all that the unjudged ones of the first hits could be, in the order of the ranking."""
-        as_ranked, rows = self(graded), np.flatnonzero(graded.unjudged(self.cutoff).any(axis=1))
-        found = self._unjudged(lambda _: graded)
-        return UnjudgedRange(*(as_ranked.with_rows(rows, of.take(rows)) for of in (found.smallest, found.largest)))
+        return self._over_unjudged(self(graded), lambda _: graded)
 
-    def over_ties_and_unjudged(self, graded: GradedRun, tied: TiedRun) -> UnjudgedRange:
+    def over_ties_and_unjudged(self, as_ranked: Column, graded: GradedRun, tied: TiedRun) -> UnjudgedRange:
         """Bounds of the measure over all orders of tied documents and all that the unjudged ones of the first hits could be.
 
         They do not change when documents are renamed. They are reached, but for nDCG with several grades, whose bounds may lie
         beyond: the best order for each grade is taken apart.
 
-        graded, tied   of one run; graded may count more documents, see GradedRun.missing
+        as_ranked       of graded
+        graded, tied    of one run; graded may count more documents, see GradedRun.missing
         """
-        tied_rows = tied.groups.rows
-        in_ties = tied_rows[(tied.unjudged[:, : self.cutoff] > 0).any(axis=1)]
-        rows = np.union1d(np.flatnonzero(graded.unjudged(self.cutoff).any(axis=1)), in_ties)
-        low = self._unjudged(lambda rel: graded.with_rows(tied_rows, tied.unjudged_low(rel, self.cutoff))).smallest
-        high = self._unjudged(lambda rel: graded.with_rows(tied_rows, tied.unjudged_high(rel))).largest
-        return UnjudgedRange(
-            smallest=self(graded.with_rows(tied_rows, tied.worst)).with_rows(rows, low.take(rows)),
-            largest=self(graded.with_rows(tied_rows, tied.best)).with_rows(rows, high.take(rows)),
-        )
+        found, rows = self._over_unjudged(as_ranked, lambda _: graded), tied.groups.rows
+        if not len(rows):
+            return found
+        some = graded.take(rows)
+        worst, best = (self(some.ordered(order)) for order in (tied.worst, tied.best))
+        low = self._over_unjudged(worst, lambda rel: some.ordered(tied.unjudged_low(rel, self.cutoff)), tied)
+        high = self._over_unjudged(best, lambda rel: some.ordered(tied.unjudged_high(rel)), tied)
+        return UnjudgedRange(found.smallest.with_rows(rows, low.smallest), found.largest.with_rows(rows, high.largest))
+
+    def _over_unjudged(self, as_ranked: Column, order: Order, tied: TiedRun | None = None) -> UnjudgedRange:
+        """as_ranked: what queries hold whose first hits, in any order of what ties, are all judged."""
+        unjudged = order(1).unjudged(self.cutoff) if tied is None else tied.unjudged[:, : self.cutoff] > 0
+        rows = np.flatnonzero(unjudged.any(axis=1))
+        if not len(rows):
+            return UnjudgedRange(as_ranked, as_ranked)
+        found = self._unjudged(order)
+        return UnjudgedRange(*(as_ranked.with_rows(rows, of.take(rows)) for of in (found.smallest, found.largest)))
 
     def _unjudged(self, order: Order) -> UnjudgedRange:
         chosen = self._chosen

@@ -10,7 +10,7 @@ Only queries that hold a tie are looked at; a run without any costs one comparis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ class TiedRun:
         at_least = np.empty((len(GRADES), *cell.shape), dtype=np.int32)
         for least in GRADES:
             at_least[least] = np.bincount(where[every >= least], minlength=cell.size)[cell]
-        ranked = GradedRun(grade, graded.relevant[rows])
+        ranked = graded.take(rows)
         worst, best = (_ordered(ranked, at_least, at) for at in (groups.size - 1 - groups.place, groups.place))
         return cls(ranked, worst, best, groups, outside, at_least)
 
@@ -145,7 +145,7 @@ class TiedRun:
         self, place: NDArray[np.int64], relevant: NDArray[np.int64], known: NDArray[np.int64]
     ) -> GradedRun:
         grade = np.where(place < relevant, np.int8(max(GRADES)), np.where(place < known, np.int8(UNJUDGED), np.int8(0)))
-        return GradedRun(np.where(self.graded.grade == NO_HIT, np.int8(NO_HIT), grade), self.graded.relevant)
+        return replace(self.graded, grade=np.where(self.graded.grade == NO_HIT, np.int8(NO_HIT), grade))
 
 
 def _ordered(graded: GradedRun, at_least: NDArray[np.int32], place: NDArray[np.int64]) -> GradedRun:
@@ -154,7 +154,7 @@ def _ordered(graded: GradedRun, at_least: NDArray[np.int32], place: NDArray[np.i
     for held in at_least:
         grade += held > place
     grade[graded.grade == NO_HIT] = NO_HIT
-    return GradedRun(grade, graded.relevant)
+    return replace(graded, grade=grade)
 
 
 def _starts(score: NDArray[np.float64], near: NDArray[np.bool_], tolerance: float) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.stats.interval import bca
-from tiepoint.stats.resample import by_cluster
+from tiepoint.stats.resample import Draws, by_cluster
 
 SAME = 1e-12
 """Values nearer than this are equal: they differ by rounding alone."""
@@ -77,20 +77,18 @@ class Intervals:
     high: NDArray[np.float64]
 
 
-def intervals(
-    pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: float, rng: np.random.Generator
-) -> Intervals:
+def intervals(pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: float, draws: Draws) -> Intervals:
     """Two-sided BCa intervals of many figures' differences over the same queries, from one set of resamples.
 
     pairs     at least one
     cluster   (queries,) int64: queries of one cluster are resampled together; only clusters count in which anything is
               scored
     level     two-sided, as 0.95
-    rng       a stream of its own
+    draws     the resamples; figures that share them compare
     """
     scored = np.flatnonzero(np.any([p.scored for p in pairs], axis=0))
     kept = np.unique(cluster[scored], return_inverse=True)[1]
     away = np.stack([(p.away * p.weight)[scored] for p in pairs], axis=1)
     weight = np.stack([p.weight[scored] for p in pairs], axis=1)
-    low, high = bca(by_cluster(away, kept), by_cluster(weight, kept), level=level, rng=rng)
+    low, high = bca(by_cluster(away, kept), by_cluster(weight, kept), level=level, draws=draws)
     return Intervals(low, high)

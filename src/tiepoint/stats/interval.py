@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tiepoint.stats.resample import resampled_sums
+from tiepoint.stats.resample import Draws, on_grid
 
-RESAMPLES = 4_000
 AWAY = 10
 """With fewer units away from the value that most of them share, a bootstrap interval is not trusted."""
 SAME = 1e-12
@@ -16,39 +15,28 @@ SAME = 1e-12
 
 
 def percentile(
-    top: NDArray[np.float64],
-    bottom: NDArray[np.float64],
-    *,
-    level: float,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
+    top: NDArray[np.float64], bottom: NDArray[np.float64], *, level: float, draws: Draws
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Percentile bootstrap intervals of sum(top) / sum(bottom), for many columns at once; see bca.
 
     returns   low and high, (columns,) float64; NaN where no resample has a bottom
     source    Efron 1979; agrees with scipy.stats.bootstrap(method="percentile") within Monte Carlo error
     """
-    drawn, many = _finite(_ratios(top, bottom, rng, resamples))
+    drawn, many = _finite(_ratios(*_rows(top, bottom), draws))
     levels = np.tile([[(1 - level) / 2], [(1 + level) / 2]], len(drawn))
     low, high = _quantiles(drawn, many, levels)
     return low, high
 
 
 def bca(
-    top: NDArray[np.float64],
-    bottom: NDArray[np.float64],
-    *,
-    level: float,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
+    top: NDArray[np.float64], bottom: NDArray[np.float64], *, level: float, draws: Draws
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bias-corrected and accelerated bootstrap intervals of sum(top) / sum(bottom), for many columns at once.
 
     top, bottom   (units, columns) float64: sums over each independent unit; a mean over queries has the unit's number
                   of scored queries as its bottom
     level         two-sided, as 0.95
-    rng           a stream of its own
-    resamples     how many are drawn; the streams of different calls are their own
+    draws         the resamples; figures that share them compare
     returns       low and high, (columns,) float64; NaN where it cannot be told: fewer than two units, or no spread
     source        Efron 1987; agrees with scipy.stats.bootstrap(method="BCa") within Monte Carlo error
     """
@@ -57,14 +45,15 @@ def bca(
     high = np.full(columns, np.nan)
     if units < 2:
         return low, high
-    total_top, total_bottom = top.sum(axis=0), bottom.sum(axis=0)
+    top, bottom = _rows(top, bottom)
+    total_top, total_bottom = top.sum(axis=1, keepdims=True), bottom.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         figures = total_top / total_bottom
-        left_out = np.ascontiguousarray(((total_top - top) / (total_bottom - bottom)).T)
+        left_out = (total_top - top) / (total_bottom - bottom)
         told = np.flatnonzero(np.isfinite(left_out).all(axis=1) & ~(np.ptp(left_out, axis=1) < SAME))
-    drawn, many = _finite(_ratios(top[:, told], bottom[:, told], rng, resamples))
+    drawn, many = _finite(_ratios(top[told], bottom[told], draws))
     told, drawn, many = told[many > 0], drawn[many > 0], many[many > 0]
-    figure, jackknife = figures[told, None], left_out[told]
+    figure, jackknife = figures[told], left_out[told]
     below = np.count_nonzero(drawn < figure - SAME, axis=1) + np.count_nonzero(drawn <= figure + SAME, axis=1)
     bias = special.ndtri(np.clip(below / (2 * many), 1 / (2 * many), 1 - 1 / (2 * many)))
     away = jackknife.mean(axis=1, keepdims=True) - jackknife
@@ -77,25 +66,29 @@ def bca(
     return low, high
 
 
-def _ratios(
-    top: NDArray[np.float64], bottom: NDArray[np.float64], rng: np.random.Generator, resamples: int
-) -> NDArray[np.float64]:
+def _rows(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(columns, units) each, and on the grid that their sums are exact on: a figure and its resamples are made of one thing."""
+    return on_grid(np.ascontiguousarray(top.T)), on_grid(np.ascontiguousarray(bottom.T))
+
+
+def _ratios(top: NDArray[np.float64], bottom: NDArray[np.float64], draws: Draws) -> NDArray[np.float64]:
     """(columns, resamples) sums of the top over sums of the bottom; a bottom that is the same in all units is not resampled.
 
     Columns often share a bottom, such as the queries that are scored: it is resampled once.
+
+    top, bottom   (columns, units)
     """
-    columns = top.shape[1]
-    varied = np.flatnonzero(np.ptp(bottom, axis=0) > 0)
+    varied = np.flatnonzero(np.ptp(bottom, axis=1) > 0)
     first: dict[bytes, int] = {}
-    place = [first.setdefault(bottom[:, c].tobytes(), len(first)) for c in varied]
+    place = [first.setdefault(bottom[c].tobytes(), len(first)) for c in varied]
     once = varied[np.unique(np.array(place, dtype=np.int64), return_index=True)[1]]
-    sums = resampled_sums(rng, np.concatenate([top, bottom[:, once]], axis=1), resamples).T
-    found = np.ascontiguousarray(sums[:columns])
-    below = (bottom[0] * len(bottom))[:, None]
+    same = np.setdiff1d(np.arange(len(top)), varied)
+    sums = draws.sums(np.concatenate([top, bottom[once]]))
+    found = sums[: len(top)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        same = np.setdiff1d(np.arange(columns), varied)
-        found[same] /= below[same]
-        found[varied] /= np.ascontiguousarray(sums[columns:])[place]
+        found[same] /= bottom[same, :1] * bottom.shape[1]
+        if len(varied):
+            found[varied] /= sums[len(top) :][place]
     return found
 
 

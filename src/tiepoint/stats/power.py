@@ -59,7 +59,8 @@ class Population:
     @classmethod
     def _of(cls, size: NDArray[np.float64], sums: NDArray[np.float64]) -> Population:
         rows, weight = np.unique(np.concatenate([size[:, None], sums], axis=1), axis=0, return_counts=True)
-        return cls(Units(rows[:, 0], *[rows[:, 1:]] * 3), weight.astype(np.float64))
+        values = rows[:, 1:]
+        return cls(Units(rows[:, 0], values, values, values), weight.astype(np.float64))
 
     def shares(self, difference: float) -> NDArray[np.float64] | None:
         """(units,) chances to be drawn with which every other arm is ahead of the cheapest by `difference` in the mean.
@@ -129,7 +130,7 @@ class Supposed:
 
     def needed(self, difference: float, *, rng: np.random.Generator) -> int | None:
         """Roughly the least number of independent units that decides rightly with a chance of POWER; None: none is found."""
-        least = least_units(self.gap, self.confidence, self.population.units.size)
+        least = least_units(self.gap, self.confidence, self.population.units.size, self.population.units.largest)
         if least is None or abs(difference - self.gap) < 1e-9 or self.population.shares(difference) is None:
             return None
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.stats.fast import gather
+from tiepoint.stats.fast import single_sums
 
-CHUNK = 256
-"""Resamples drawn at once; what is drawn does not depend on it."""
+RESAMPLES = 4_000
+BLOCK = 65_536
+"""Draws made at once, small enough for a processor's cache; what is drawn does not depend on it."""
+WIDE = 1_000
+"""Resamples that are added up in one product."""
+KEPT = 32_000_000
+"""Counts that are kept for the next who resamples as many units; beyond it they are drawn again."""
 WORTH = 20_000_000
-"""Values to be added up from which on numba is loaded; below, loading takes longer than it saves."""
-HALF = 26
-"""Bits of the lower half of a whole number: 2 ** 26 of at most 2 ** 27 units add up to less than a float64 holds exactly."""
+"""Draws from which on numba is loaded for a single column; below, loading takes longer than it saves."""
+EXACT_BITS = 53
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -26,64 +31,95 @@ def stream(seed: int, *purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=int.from_bytes(key)))
 
 
-def resampled_sums(rng: np.random.Generator, columns: NDArray[np.float64], resamples: int) -> NDArray[np.float64]:
-    """Sums of every column over each resample of the units.
+class Draws:
+    """Resamples of any number of units, with replacement: the same ones for all who resample as many units.
 
-    The values are added as whole numbers, in steps of the largest value's 2 ** -52 or what 62 bits allow, so that no order of
-    adding, no number of threads and no compiler changes a bit.
-
-    columns   (units, columns) float64, finite
-    returns   (resamples, columns) float64
+    Draw i of resample r follows from the key, r and i alone (splitmix64), so no number of threads and no order of asking
+    changes it. One object may be shared by threads.
     """
-    units = len(columns)
-    largest = float(np.abs(columns).max(initial=0.0)) or 1.0
-    steps = min(52, 61 - math.ceil(math.log2(units))) - math.ceil(math.log2(largest))
-    whole = np.rint(np.ldexp(columns, steps)).astype(np.int64)
-    key = _key(rng)
-    if not columns.size:
-        return np.zeros((resamples, columns.shape[1]))
-    quick = gather() if resamples * columns.size >= WORTH else None
-    if quick is not None:
-        sums = quick(np.uint64(key), np.ascontiguousarray(whole), resamples)
-    else:
-        # Two products of whole numbers that stay below 2 ** 53: exact in any order of adding, whatever BLAS does.
-        high, low = (part.astype(np.float64) for part in (whole >> HALF, whole & ((1 << HALF) - 1)))
-        sums = np.concatenate(
-            [
-                ((drawn @ high).astype(np.int64) << HALF) + (drawn @ low).astype(np.int64)
-                for drawn in (counts.astype(np.float64) for counts in _counts(key, units, resamples))
-            ]
-        )
-    if abs(steps) < 1_000:  # a power of two that is a number itself: a product is as exact as ldexp, and quicker
-        return np.asarray(sums.astype(np.float64) * math.ldexp(1.0, -steps), dtype=np.float64)
-    return np.ldexp(sums.astype(np.float64), -steps)
+
+    def __init__(self, rng: np.random.Generator, resamples: int = RESAMPLES) -> None:
+        """rng: a stream of its own, which the key is taken from."""
+        self.key, self.resamples = rng.integers(0, 2**64, dtype=np.uint64), resamples
+        self._kept: dict[int, NDArray[np.uint16]] = {}
+        self._lock = Lock()
+
+    def counts(self, units: int) -> Iterator[NDArray[np.float64]]:
+        """How often each unit stands in each resample: (at most WIDE resamples, units), in turn."""
+        kept = self._whole(units) if units * self.resamples <= KEPT else None
+        for start in range(0, self.resamples, WIDE):
+            stop = min(start + WIDE, self.resamples)
+            found = self._counted(units, start, stop) if kept is None else kept[start:stop]
+            yield found.astype(np.float64)
+
+    def sums(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of every column over each resample of the units.
+
+        The values are put on_grid first, so no order of adding, no number of threads and no BLAS changes a bit.
+
+        columns   (columns, units) float64, finite
+        returns   (columns, resamples) float64
+        """
+        many, units = columns.shape
+        values = on_grid(columns)
+        sums = np.zeros((many, self.resamples))
+        if many == 1 and units:
+            loop = single_sums() if self.resamples * units >= WORTH else None
+            sums[0] = self._gathered(values[0]) if loop is None else loop(self.key, values[0], self.resamples)
+        elif values.size:
+            done = 0
+            for counts in self.counts(units):
+                sums[:, done : done + len(counts)] = values @ counts.T
+                done += len(counts)
+        return sums
+
+    def _whole(self, units: int) -> NDArray[np.uint16]:
+        with self._lock:
+            if units not in self._kept:
+                while self._kept and sum(kept.size for kept in self._kept.values()) + units * self.resamples > KEPT:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[units] = self._counted(units, 0, self.resamples)
+            return self._kept[units]
+
+    def _counted(self, units: int, start: int, stop: int) -> NDArray[np.uint16]:
+        found = np.empty((stop - start, units), dtype=np.uint16 if units < 2**16 else np.uint32)
+        for at, drawn in self._drawn(units, start, stop):
+            rows = len(drawn)
+            drawn += np.arange(0, rows * units, units)[:, None]
+            found[at - start : at - start + rows] = np.bincount(drawn.ravel(), minlength=rows * units).reshape(
+                rows, units
+            )
+        return found
+
+    def _gathered(self, column: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums = [column[drawn].sum(axis=1) for _, drawn in self._drawn(len(column), 0, self.resamples)]
+        return np.concatenate(sums)
+
+    def _drawn(self, units: int, start: int, stop: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Blocks of resamples: the first one's number, and (rows, units) the units that are drawn."""
+        pairs = (units + 1) // 2  # of each mixed number both halves are a draw
+        step = max(1, BLOCK // units)
+        for at in range(start, stop, step):
+            rows = min(step, stop - at)
+            mixed = np.arange(at * pairs, (at + rows) * pairs, dtype=np.uint64) * GOLDEN + self.key
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * FIRST
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * SECOND
+            mixed ^= mixed >> np.uint64(31)
+            halves = mixed.astype("<u8", copy=False).view("<u4").reshape(rows, -1)[:, :units]
+            yield at, ((halves * np.uint64(units)) >> np.uint64(32)).view(np.int64)
 
 
-def weights(rng: np.random.Generator, units: int, resamples: int) -> Iterator[NDArray[np.float64]]:
-    """Chunks of (resamples, units) float64: how often each unit stands in each resample of as many units."""
-    for counts in _counts(_key(rng), units, resamples):
-        yield counts.astype(np.float64)
+def on_grid(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values rounded to a step so coarse that a sum of as many as there are units is exact in float64, in any order.
 
+    The step is 2 ** -53 times the column's largest value times the number of units, both rounded up to powers of two: of 2,000
+    units a value moves by 1e-13 of the largest at most.
 
-def _key(rng: np.random.Generator) -> int:
-    return int(rng.integers(0, 2**64, dtype=np.uint64))
-
-
-def _counts(key: int, units: int, resamples: int) -> Iterator[NDArray[np.int64]]:
-    """As weights, in whole numbers. Draw i of resample r follows from the key, r and i alone (splitmix64), as in stats.fast."""
-    pairs = (units + 1) // 2
-    for start in range(0, resamples, CHUNK):
-        rows = min(CHUNK, resamples - start)
-        place = np.arange(start * pairs, (start + rows) * pairs, dtype=np.uint64).reshape(rows, pairs)
-        mixed: NDArray[np.uint64] = place * GOLDEN + np.uint64(key)
-        mixed = (mixed ^ (mixed >> np.uint64(30))) * FIRST
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * SECOND
-        mixed ^= mixed >> np.uint64(31)
-        halves = np.stack([mixed & np.uint64(0xFFFFFFFF), mixed >> np.uint64(32)], axis=2).reshape(rows, -1)
-        scaled: NDArray[np.uint64] = halves[:, :units] * np.uint64(units)
-        drawn = (scaled >> np.uint64(32)).astype(np.int64)
-        flat = (drawn + np.arange(rows)[:, None] * units).ravel()
-        yield np.bincount(flat, minlength=rows * units).reshape(rows, units)
+    columns   (columns, units) float64, finite; values on the grid stay as they are
+    """
+    share, power = np.frexp(np.abs(columns).max(axis=1, keepdims=True, initial=0.0))
+    steps = EXACT_BITS - math.ceil(math.log2(max(columns.shape[1], 1))) - (power - (share == 0.5))
+    return np.ldexp(np.rint(np.ldexp(columns, steps)), -steps)
 
 
 def by_cluster(values: NDArray[np.float64], cluster: NDArray[np.int64]) -> NDArray[np.float64]:

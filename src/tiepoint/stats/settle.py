@@ -16,10 +16,13 @@ from tiepoint.stats.walk import IN, walk
 POWER = 0.8
 """The chance that a named number of queries aims at: four times in five."""
 SAMPLES = 200
+FIRST = 60
+"""Samples that are enough where the chance is CLEAR of POWER: more than three standard errors away."""
+CLEAR = 0.16
 LIMIT = 1_000_000
 """More units than this are not looked for."""
-NEAR = 1.05
-"""The answer is at most this ratio above a number that does not reach POWER."""
+NEAR = 1.1
+"""The answer is at most this ratio above a number that does not reach POWER: samples tell no nearer."""
 
 
 def walked(
@@ -49,13 +52,19 @@ def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.ra
     returns   queries; None where LIMIT units would not do (a mean lies on the gap or close to it, or the gap is 0)
     """
     guess = _guess(units, gap, confidence)
-    least = least_units(gap, confidence, units.size)
+    least = least_units(gap, confidence, units.size, units.largest)
     if guess is None or least is None or guess > LIMIT:
         return None
 
     def enough(number: int) -> bool:
-        states = walked(units, number, gap=gap, confidence=confidence, rng=rng)
-        return float((states == IN).any(axis=1).mean()) >= POWER
+        settled: list[bool] = []
+        for samples in (FIRST, SAMPLES - FIRST):
+            states = walked(units, number, gap=gap, confidence=confidence, rng=rng, samples=samples)
+            settled += (states == IN).any(axis=1).tolist()
+            chance = sum(settled) / len(settled)
+            if abs(chance - POWER) > CLEAR:
+                break
+        return chance >= POWER
 
     found = first_enough(enough, max(least, round(guess)), least)
     return None if found is None else math.ceil(found * units.size.mean())

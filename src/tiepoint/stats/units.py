@@ -25,21 +25,30 @@ class ArmValues:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """Sums of every arm over each independent unit: (units, arms) float64; size (units,) float64: its queries."""
+    """Sums of every arm over each independent unit: (units, arms) float64; size (units,) float64: its queries.
+
+    cap   no unit of the population has more queries than this; None: than the largest here
+    """
 
     size: NDArray[np.float64]
     low: NDArray[np.float64]
     mid: NDArray[np.float64]
     high: NDArray[np.float64]
+    cap: float | None = None
 
     @classmethod
-    def of(cls, values: ArmValues, cluster: NDArray[np.int64]) -> Units:
+    def of(cls, values: ArmValues, cluster: NDArray[np.int64], cap: float | None = None) -> Units:
         """values: at least one query; cluster: (queries,) from 0, every number in use."""
         ones = np.ones((len(cluster), 1))
         arms = values.mid.shape[1]
         sums = by_cluster(np.concatenate([ones, values.low, values.mid, values.high], axis=1), cluster)
         low, mid, high = (sums[:, 1 + part * arms : 1 + (part + 1) * arms] for part in range(3))
-        return cls(sums[:, 0], low, mid, high)
+        return cls(sums[:, 0], low, mid, high, cap)
+
+    @property
+    def largest(self) -> float:
+        """Queries of the imagined unit: as many as any of the population may have."""
+        return float(self.size.max()) if self.cap is None else self.cap
 
     @property
     def arms(self) -> int:

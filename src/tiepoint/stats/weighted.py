@@ -65,9 +65,9 @@ def _saddle(values: Rows, times: Rows) -> Rows:
         slope, curve = _sum(times, tilted), _sum(times, tilted * tilted)
         high, low = np.where(slope > 0, at, high), np.where(slope > 0, low, at)
         step = at - slope / curve
-        step = np.where((step > low) & (step < high), step, (low + high) / 2)
+        step = np.where((step >= low) & (step <= high), step, (low + high) / 2)
         moved, at = np.abs(step - at), step
-        if (moved <= 1e-10 * at).all():
+        if (moved <= 1e-6 * at).all():  # the next step would move by the square of it
             break
     return np.asarray(at, dtype=np.float64)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tiepoint.core.comparison import Comparison, Direction, Movement, Side
 from tiepoint.core.result import Result
 from tiepoint.stats.difference import Pairs, intervals
-from tiepoint.stats.resample import stream
+from tiepoint.stats.resample import Draws, stream
 from tiepoint.workflows.comparable import check_comparable, other_conditions
 from tiepoint.workflows.evidence import TEST
 from tiepoint.workflows.show import need_rows
@@ -70,8 +70,8 @@ def _movements(
             pairs = [_pairs(asked, old[c].get(m, {}), new[c].get(m, {})) for c in candidates for m in measures]
             number: dict[str, int] = {}
             unit = np.array([number.setdefault(cluster[q], len(number)) for q in asked], dtype=np.int64)
-            rng = stream(after.summary.seed, "compare", name, split or "")
-            found = intervals(pairs, unit, level=level, rng=rng)
+            draws = Draws(stream(after.summary.seed, "compare", name, split or ""))
+            found = intervals(pairs, unit, level=level, draws=draws)
             for i, (candidate, measure) in enumerate((c, m) for c in candidates for m in measures):
                 named = Movement(candidate=candidate, slice=name, split=split, measure=measure)
                 yield _moved(named, pairs[i], float(found.low[i]), float(found.high[i]))

@@ -18,7 +18,7 @@ from tiepoint.encoding.encoded import Encoded
 from tiepoint.formats import trec
 from tiepoint.measures import parse
 from tiepoint.search import chance, lexical
-from tiepoint.stats import interval, settle
+from tiepoint.stats import interval, resample, settle
 from tiepoint.workflows.bench import copied, cut_recall
 from tiepoint.workflows.content_hashes import content_hashes
 
@@ -44,7 +44,7 @@ def definitions(study: Study) -> dict[str, str]:
         "unjudged": "gains 0, is not stored as grade 0, and is counted in Judged@k",
         "mean": "over queries with a relevant document that counts; the others are counted in the denominators",
         "interval": f"two-sided at {study.rule.level:g}, BCa bootstrap over queries (whole clusters), "
-        f"{interval.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures; not to be trusted (a question mark) "
+        f"{resample.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures; not to be trusted (a question mark) "
         f"where fewer than {interval.AWAY} independent queries have another value than most",
         "tests": "of each candidate that the walk comes to, against each other one: in where every hypothesis of losing more "
         "than the gap is rejected, each at 1 - confidence, since all must be; out where one of not losing more is rejected, at "
@@ -89,7 +89,7 @@ def conditions(
         cores=os.cpu_count() or 1,
         threads=study.threads,
         seeds={"study": study.seed},
-        resamples={"interval": interval.RESAMPLES, "decision": settle.SAMPLES},
+        resamples={"interval": resample.RESAMPLES, "decision": settle.SAMPLES},
         encoded=tuple(order),
         throughput={name: _throughput(study, made) for name, made in encoded.items() if made is not None},
         definitions=definitions(study),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -57,6 +58,7 @@ def evidence(
     return Evidence(
         arms=[_arm(arm, costs[arm.id], part, name, chosen[defined], questioned) for arm in rivals],
         cluster=study.queries.clusters(chosen[defined]),
+        largest=largest_cluster(study, part),
         split=split,
         excluded={r.id: f"{r.status}: {r.reason}" for r in results if r.status != "measured"},
         bm25=columns[bm25.id].mean,
@@ -76,6 +78,12 @@ def _arm(
     return Arm(id=arm.id, low=values.low, mid=values.mid, high=values.high, costs=costs)
 
 
+def largest_cluster(study: Study, part: Slice) -> int:
+    """Queries of the slice's largest cluster, of whatever split, that are scored; at least 1."""
+    asked = part.queries[scored(study, part.view)[part.queries]]
+    return int(np.bincount(study.queries.clusters(asked), minlength=1).max(initial=1))
+
+
 def deciding_split(study: Study) -> str | None:
     """The split whose queries decide; None: the study names none, and all do."""
     return TEST if any(study.queries.split) else None
@@ -92,8 +100,13 @@ def deciding(study: Study, part: Slice) -> NDArray[np.int64]:
 def unjudged_in_question(study: Study, arms: Sequence[Measured], chosen: NDArray[np.int64]) -> bool:
     """True where the judgements are pooled and these arms differ, in some order of tied documents, in how much was judged."""
     ranges = [measured.judged_ties for measured in arms]
-    shares = {column.take(chosen).mean for ties in ranges for column in (ties.smallest, ties.largest)}
+    shares = {_exact_mean(column.take(chosen)) for ties in ranges for column in (ties.smallest, ties.largest)}
     return study.qrels.pooled and len(shares) > 1
+
+
+def _exact_mean(column: Column) -> tuple[float, float]:
+    """The two sums of a mean, exact but for a last rounding: equal where the values are, in whatever order the queries stand."""
+    return math.fsum(column.top[column.defined]), math.fsum(column.bottom[column.defined])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,8 +132,8 @@ def value_range(
     if questioned and measured.tied is not None:
         measure = parse(name)
         missed = measured.graded.missing(_only_others(measured, questioned, measure.cutoff))
-        least = measure.over_ties_and_unjudged(missed, measured.tied).smallest
-        most = measure.over_ties_and_unjudged(measured.graded, measured.tied).largest
+        least = measure.over_ties_and_unjudged(measure(missed), missed, measured.tied).smallest
+        most = measured.unjudged[name].largest
         low, high = np.minimum(low, _shares(least.take(chosen))), np.maximum(high, _shares(most.take(chosen)))
     return ValueRange(low, _shares(measured.columns[name].take(chosen)), high)
 

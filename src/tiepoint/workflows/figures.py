@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
 from tiepoint.measures.ties import TiedRun, TieGroups
 from tiepoint.search.exact import processors
 from tiepoint.stats.interval import bca, exact_binomial, trusted
-from tiepoint.stats.resample import by_cluster, stream
+from tiepoint.stats.resample import Draws, by_cluster, stream
 from tiepoint.workflows.slices import FILTERED, Slice, View, scored
 
 SMALL_CELL = 5
@@ -35,7 +34,7 @@ class Measured:
 
     columns          measure name to Column, as ranked
     ties             of each measure over all orders of tied documents
-    unjudged         of the measures that can decide, over all that unjudged hits could be
+    unjudged         of the measures that can decide, over all that unjudged hits could be and all orders of tied documents
     over_readable    the recall measures over all readable gold, what the filter removed included: also of queries that
                      the filter leaves without any, where recall is then 0
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
@@ -86,7 +85,11 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         run=run,
         columns=columns,
         ties={str(m): m.over_ties(columns[str(m)], tied).among(keep) for m in measures},
-        unjudged={str(m): m.over_unjudged(graded).among(keep) for m in measures if m.kind.decides},
+        unjudged={
+            str(m): m.over_ties_and_unjudged(columns[str(m)], graded, tied).among(keep)
+            for m in measures
+            if m.kind.decides
+        },
         over_readable=over_readable,
         judged=judged(graded).among(keep),
         judged_ties=judged.over_ties(judged(graded), tied).among(keep),
@@ -118,15 +121,19 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
         for part in parts
         if len(chosen := part.queries[mask[part.queries]]) and not hidden(study, len(chosen))
     ]
-    # Each group has its own stream, so that no number of threads changes a bit.
+    # Slices often hold the same queries under the same view. Groups of one size stand together: they share their resamples.
+    keys = [(part.view.name, chosen.tobytes()) for part, chosen, _ in groups]
+    once = sorted(dict(zip(keys, groups, strict=True)).items(), key=lambda entry: -len(entry[1][1]))
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(min(THREADS, processors())) as pool:
-        made = list(pool.map(lambda group: maker.of(group[0], group[1], *group[2]), groups))
-    whole = {part.name: found for part, found in zip(parts, made, strict=False)}
+        found = pool.map(lambda entry: maker.of(entry[1][0].view.name, entry[1][1]), once)
+        by_key = dict(zip((key for key, _ in once), found, strict=True))
+    made = [by_key[key] for key in keys]
+    whole = {part.name: figures for part, figures in zip(parts, made, strict=False)}
     grouped: dict[str, dict[str, dict[str, dict[str, dict[str, Figure]]]]] = {}
-    for (_, _, (slice_name, *of)), found in list(zip(groups, made, strict=True))[len(parts) :]:
+    for (_, _, (slice_name, *of)), by_arm in list(zip(groups, made, strict=True))[len(parts) :]:
         kind, name = of
-        for arm, values in found.items():
-            grouped.setdefault(arm, {}).setdefault(kind, {}).setdefault(name, {})[slice_name] = values
+        for arm_id, values in by_arm.items():
+            grouped.setdefault(arm_id, {}).setdefault(kind, {}).setdefault(name, {})[slice_name] = values
     over_readable = maker.over_readable(parts)
     return {
         arm.id: ArmFigures(
@@ -151,76 +158,90 @@ class _Maker:
     """Makes the figures of one group of queries for all arms at once, with one set of resamples."""
 
     def __init__(self, study: Study, arms: Sequence[ArmRun], measures: Sequence[Measure]) -> None:
-        self.study, self.arms, self.measures = study, arms, measures
-
-    def of(self, part: Slice, chosen: NDArray[np.int64], *purpose: str) -> dict[str, dict[str, Figure]]:
-        columns = [
-            arm.views[part.view.name].columns[str(measure)].take(chosen)
-            for arm in self.arms
-            for measure in self.measures
-        ]
-        made = self._figures(columns, [m.kind.binary for _ in self.arms for m in self.measures], chosen, purpose)
-        names = [str(m) for m in self.measures]
-        return {
-            arm.id: dict(zip(names, made[i * len(names) : (i + 1) * len(names)], strict=True))
-            for i, arm in enumerate(self.arms)
+        self.study, self.arms, self.names = study, arms, [str(m) for m in measures]
+        self.binary = np.tile([m.kind.binary for m in measures], len(arms))
+        self.draws = Draws(stream(study.seed, "interval"))
+        self.stacks = {
+            view: _Stack.of([arm.views[view].columns[name] for arm in arms for name in self.names])
+            for view in (arms[0].views if arms else ())
         }
+
+    def of(self, view: str, chosen: NDArray[np.int64]) -> dict[str, dict[str, Figure]]:
+        """By arm and measure, of these queries."""
+        if not self.arms:
+            return {}
+        made = iter(self._figures(self.stacks[view], self.binary, chosen))
+        return {arm.id: dict(zip(self.names, made, strict=False)) for arm in self.arms}
 
     def over_readable(self, parts: Sequence[Slice]) -> dict[str, dict[str, dict[str, Figure]]]:
         """By arm, slice and recall measure: the figures over all readable gold."""
         result: dict[str, dict[str, dict[str, Figure]]] = {arm.id: {} for arm in self.arms}
         for part in parts:
             named = [
-                (arm.id, name, column.take(part.queries))
+                (arm.id, name, column)
                 for arm in self.arms
                 for name, column in arm.views[part.view.name].over_readable.items()
             ]
-            columns = [column for _, _, column in named]
-            if columns and len(part.queries):
-                made = self._figures(columns, [False] * len(columns), part.queries, (part.name, "over readable gold"))
+            if named and len(part.queries):
+                stack = _Stack.of([column for _, _, column in named])
+                made = self._figures(stack, np.zeros(len(named), dtype=bool), part.queries)
                 for (arm_id, name, _), figure in zip(named, made, strict=True):
                     result[arm_id].setdefault(part.name, {})[name] = figure
         return result
 
-    def _figures(
-        self, columns: list[Column], binary: list[bool], chosen: NDArray[np.int64], purpose: tuple[str, ...]
-    ) -> list[Figure]:
-        if not columns or not len(chosen):
-            return [Figure(None, None, None, 0) for _ in columns]
-        any_defined = np.any([column.defined for column in columns], axis=0)
-        kept = np.flatnonzero(any_defined)
-        if not len(kept):
-            return [Figure(None, None, None, 0) for _ in columns]
-        level = self.study.rule.level
+    def _figures(self, stack: _Stack, binary: NDArray[np.bool_], chosen: NDArray[np.int64]) -> list[Figure]:
+        """One for each column. Without clusters a share of queries has its exact interval, and no bootstrap."""
+        stack, level = stack.take(chosen), self.study.rule.level
+        n, low, high = stack.defined.sum(axis=1), np.full(len(binary), np.nan), np.full(len(binary), np.nan)
+        sure = np.ones(len(binary), dtype=bool)
+        kept = np.flatnonzero(stack.defined.any(axis=0))
         cluster = self.study.queries.clusters(chosen[kept])
-        single = int(cluster.max()) + 1 == len(kept)
-        # Without clusters a share of queries has its exact interval, and no bootstrap.
-        exact = [single and of_shares and bool(c.defined.any()) for c, of_shares in zip(columns, binary, strict=True)]
-        found = [
-            _figure(column, math.nan, math.nan, level) for column, known in zip(columns, exact, strict=True) if known
+        exact = binary & (n > 0) & (int(cluster.max(initial=-1)) + 1 == len(kept))
+        for i in np.flatnonzero(exact):
+            low[i], high[i] = exact_binomial(int(stack.top[i].sum()), int(n[i]), level=level)
+        drawn = np.flatnonzero(~exact)
+        if len(kept) and len(drawn):
+            top, bottom = (by_cluster(of[drawn][:, kept].T, cluster) for of in (stack.top, stack.bottom))
+            low[drawn], high[drawn] = bca(top, bottom, level=level, draws=self.draws)
+            sure[drawn] = trusted(top, bottom) | np.isnan(low[drawn])
+        known = np.isfinite(low) & np.isfinite(high)
+        return [
+            Figure(
+                mean,
+                float(low[i]) if known[i] else None,
+                float(high[i]) if known[i] else None,
+                int(n[i]),
+                bool(sure[i]),
+            )
+            for i, mean in enumerate(stack.means)
         ]
-        rest = [column for column, known in zip(columns, exact, strict=True) if not known]
-        if not rest:
-            return found
-        top = by_cluster(np.stack([np.where(c.defined, c.top, 0.0)[kept] for c in rest], axis=1), cluster)
-        bottom = by_cluster(np.stack([np.where(c.defined, c.bottom, 0.0)[kept] for c in rest], axis=1), cluster)
-        low, high = bca(top, bottom, level=level, rng=stream(self.study.seed, "interval", *purpose))
-        sure = trusted(top, bottom) | np.isnan(low)
-        drawn = (
-            replace(_figure(column, float(low[i]), float(high[i]), None), trusted=bool(sure[i]))
-            for i, column in enumerate(rest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stack:
+    """Measures of arms side by side, see Column: (columns, queries) each; top and bottom are 0 where undefined."""
+
+    top: NDArray[np.float64]
+    bottom: NDArray[np.float64]
+    defined: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> _Stack:
+        defined = np.stack([column.defined for column in columns])
+        top, bottom = (
+            np.where(defined, np.stack(of), 0.0) for of in zip(*((c.top, c.bottom) for c in columns), strict=True)
         )
-        told = iter(found)
-        return [next(told) if known else next(drawn) for known in exact]
+        return cls(top, bottom, defined)
 
+    def take(self, queries: NDArray[np.int64]) -> _Stack:
+        """The same columns for some of the queries."""
+        return _Stack(*(np.take(of, queries, axis=1) for of in (self.top, self.bottom, self.defined)))
 
-def _figure(column: Column, low: float, high: float, exact: float | None) -> Figure:
-    """One figure. exact: the level of the binomial interval that replaces the bootstrap's, None: keep it."""
-    n = int(column.defined.sum())
-    if exact is not None and n:
-        low, high = exact_binomial(int(column.top[column.defined].sum()), n, level=exact)
-    known = np.isfinite(low) and np.isfinite(high)
-    return Figure(column.mean, low if known else None, high if known else None, n)
+    @property
+    def means(self) -> list[float | None]:
+        """As Column.mean, to the bit."""
+        top, bottom = self.top.sum(axis=1).tolist(), self.bottom.sum(axis=1).tolist()
+        return [over / under if under > 0 else None for over, under in zip(top, bottom, strict=True)]
 
 
 def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, Bounds]:
@@ -249,7 +270,7 @@ def _ties(arm: ArmRun, part: Slice) -> Ties:
 
 def _failed(arm: ArmRun, part: Slice) -> int:
     failed = arm.views[part.view.name].run.failed
-    return sum(int(q) in failed for q in part.queries)
+    return sum(q in failed for q in part.queries.tolist()) if failed else 0
 
 
 def _names(columns: Sequence[Sequence[str]]) -> list[str]:

@@ -15,7 +15,7 @@ from tiepoint.stats.difference import Intervals, Pairs, intervals
 from tiepoint.stats.holm import holm
 from tiepoint.stats.paired import difference_bounds, least_shown
 from tiepoint.stats.randomisation import sign_flip
-from tiepoint.stats.resample import by_cluster, stream
+from tiepoint.stats.resample import Draws, by_cluster, stream
 from tiepoint.workflows.audit.lost import lost
 from tiepoint.workflows.audit.pair import Pair, Part
 from tiepoint.workflows.audit.rows import per_query_rows, ranking_rows
@@ -85,8 +85,8 @@ def _of_group(pair: Pair, group: Part, *, questioned: bool) -> list[Delta]:
     purpose = (group.slice.name, group.subgroup or "")
     found = Intervals(np.full(len(names), np.nan), np.full(len(names), np.nan))
     if any(p.scored.any() for p in pairs):
-        rng = stream(pair.study.seed, "audit interval", *purpose)
-        found = intervals(pairs, cluster, level=pair.study.rule.level, rng=rng)
+        draws = Draws(stream(pair.study.seed, "audit interval", *purpose))
+        found = intervals(pairs, cluster, level=pair.study.rule.level, draws=draws)
     deltas = [
         _delta(pair, group, name, p, cluster, low=float(found.low[i]), high=float(found.high[i]))
         for i, (name, p) in enumerate(zip(names, pairs, strict=True))

@@ -9,7 +9,7 @@ from tiepoint.core.result import CutRecall, Figure
 from tiepoint.core.study import Study
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.stats.interval import bca, trusted
-from tiepoint.stats.resample import by_cluster, stream
+from tiepoint.stats.resample import Draws, by_cluster, stream
 from tiepoint.workflows.figures import ArmRun, hidden
 from tiepoint.workflows.slices import Slice, scored
 
@@ -55,9 +55,8 @@ def _pooled(study: Study, query: NDArray[np.int64], found: NDArray[np.bool_], pu
     sums = np.zeros((len(asked), 2))
     np.add.at(sums, number, np.stack([found.astype(np.float64), np.ones(len(found))], axis=1))
     units = by_cluster(sums, cluster)
-    low, high = bca(
-        units[:, :1], units[:, 1:], level=study.rule.level, rng=stream(study.seed, "interval", "recall on cut", purpose)
-    )
+    draws = Draws(stream(study.seed, "interval", "recall on cut", purpose))
+    low, high = bca(units[:, :1], units[:, 1:], level=study.rule.level, draws=draws)
     known = bool(np.isfinite(low[0]) and np.isfinite(high[0]))
     return Figure(
         float(found.mean()),
