@@ -23,7 +23,7 @@ from tiepoint.stats.weighted import chance_positive
 SAME = 1e-12
 STEPS = 60
 FAR = 8.0
-NEAR = 1e-9
+NEAR = 1e-7
 CLASSES = 64
 """Where many samples are looked at together, values are put into so many classes of equal width, each kept at its mean."""
 

@@ -19,7 +19,7 @@ NEGLIGIBLE = 18.0
 CHUNK = 400_000
 NEWTON = 80
 SURE = 0.1
-"""The quick formula is at most 4 % off (its worst case is a single unit); within 10 % of the level the integral is taken."""
+"""Within 10 % of the level the integral is taken: the quick formula was at most 5.3 % off on random skewed rows."""
 
 Rows = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def chance_positive(values: Rows, counts: Rows | None = None, *, level: float | 
     counts    (rows, values) float64: how often each value stands in its row, 0 for not at all; None: once each
     level     where given, only whether the chance lies above or below it must be right: rows that the quick formula puts
               more than 10 % away from it keep that formula's value
-    returns   (rows,) float64 to about 1e-7; 1 for a row whose sum is not negative, where the chance is near a half or more
+    returns   (rows,) float64 to about 1e-5; 1 for a row whose sum is not negative, where the chance is near a half or more
               and no level asked for here is met
     source    the saddlepoint formula of Lugannani and Rice 1980; the inversion integral through the saddlepoint. With the
               values 1 and 0 it is a tail of the beta distribution, so that the bounds made from it are Clopper-Pearson's
