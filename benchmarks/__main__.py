@@ -12,8 +12,8 @@ from tiepoint.core.run import Run
 from tiepoint.measures import parse
 from tiepoint.measures.graded import GradedRun
 from tiepoint.search.score import score
-from tiepoint.stats.interval import RESAMPLES, bca
-from tiepoint.stats.resample import stream
+from tiepoint.stats.interval import bca
+from tiepoint.stats.resample import RESAMPLES, Draws, stream
 
 
 def exact_scores() -> tuple[str, str, float, str]:
@@ -70,7 +70,7 @@ def intervals() -> tuple[str, str, float, str]:
     """BCa intervals of 20 columns over 300 queries against scipy, column by column."""
     values = np.random.default_rng(3).random((300, 20))
     ones = np.ones_like(values)
-    ours = seconds(lambda: bca(values, ones, level=0.95, rng=stream(1)))
+    ours = seconds(lambda: bca(values, ones, level=0.95, draws=Draws(stream(1))))
 
     def theirs() -> list[object]:
         options = {"n_resamples": RESAMPLES, "method": "BCa", "rng": np.random.default_rng(1)}
@@ -78,7 +78,7 @@ def intervals() -> tuple[str, str, float, str]:
             stats.bootstrap((values[:, c],), np.mean, **options).confidence_interval for c in range(values.shape[1])
         ]
 
-    low, _ = bca(values, ones, level=0.95, rng=stream(1))
+    low, _ = bca(values, ones, level=0.95, draws=Draws(stream(1)))
     gap = max(abs(low[c] - found.low) for c, found in enumerate(theirs()))
     return (
         "BCa intervals, 20 columns of 300",

@@ -11,7 +11,7 @@ from benchmarks.timing import seconds
 from tiepoint.stats import resample
 from tiepoint.stats.interval import bca, percentile
 from tiepoint.stats.paired import deficit_bounds
-from tiepoint.stats.resample import stream
+from tiepoint.stats.resample import Draws, stream
 from tiepoint.stats.settle import queries_to_settle
 from tiepoint.stats.units import ArmValues, Units
 
@@ -25,7 +25,7 @@ def against_scipy(method: str) -> tuple[str, str, float, str]:
     ours_of = percentile if method == "percentile" else bca
 
     def ours() -> tuple[np.ndarray, np.ndarray]:
-        return ours_of(top, bottom, level=0.95, rng=stream(1), resamples=MANY)
+        return ours_of(top, bottom, level=0.95, draws=Draws(stream(1), MANY))
 
     def theirs() -> tuple[float, float]:
         found = stats.bootstrap(
@@ -45,15 +45,15 @@ def against_scipy(method: str) -> tuple[str, str, float, str]:
 
 
 def without_numba() -> tuple[str, str, float, str]:
-    """The same draws in numpy alone."""
-    column = np.random.default_rng(1).normal(0.01, 0.2, (MANY, 1))
+    """The sums of one column in numpy alone."""
+    column = np.random.default_rng(1).normal(0.01, 0.2, (1, MANY))
     kept = resample.WORTH
-    quick = resample.resampled_sums(stream(1), column, MANY)
-    fast = seconds(lambda: resample.resampled_sums(stream(1), column, MANY))
+    quick = Draws(stream(1), MANY).sums(column)
+    fast = seconds(lambda: Draws(stream(1), MANY).sums(column))
     resample.WORTH = 10**15
     try:
-        plain = resample.resampled_sums(stream(1), column, MANY)
-        slow = seconds(lambda: resample.resampled_sums(stream(1), column, MANY))
+        plain = Draws(stream(1), MANY).sums(column)
+        slow = seconds(lambda: Draws(stream(1), MANY).sums(column))
     finally:
         resample.WORTH = kept
     return "resampled sums in numpy", "the same in numba", slow / fast, f"the same bits: {np.array_equal(quick, plain)}"

@@ -26,7 +26,7 @@ from tiepoint.measures import kinds, parse
 from tiepoint.stats.resample import stream
 from tiepoint.workflows.demo import write_demo
 from tiepoint.workflows.evidence import evidence
-from tiepoint.workflows.figures import ArmRun, figures, measure_run
+from tiepoint.workflows.figures import ArmRun, figures, measure_views
 from tiepoint.workflows.slices import View, slices, views
 
 QUERIES, DOCUMENTS, CANDIDATES, SAMPLE = 2_000, 100_000, 10, 3_000
@@ -90,10 +90,7 @@ def all_figures(study: Study, by_view: Mapping[str, View], runs: Mapping[str, Ma
     """What a benchmark does once its searches are done, but for the tables; and the seconds of each step."""
     times = [time.perf_counter()]
     measures, parts = [parse(name) for name in study.measures], slices(study, by_view)
-    arms = [
-        ArmRun(name, {view: measure_run(study, by_view[view], run, measures) for view, run in of.items()})
-        for name, of in runs.items()
-    ]
+    arms = [ArmRun(name, measure_views(study, by_view, of, measures)) for name, of in runs.items()]
     times.append(time.perf_counter())
     figures(study, arms, parts)
     times.append(time.perf_counter())
