@@ -108,17 +108,17 @@ def candidate(function: str, **contract: object) -> dict[str, object]:
     return {"id": function, "embedder": "callable", "contract": stated, "options": options, "cache": True}
 
 
-def archive(folder: Path, *, readers: Sequence[str] | None = None, **tables: object) -> Path:
-    """A study under an acl: 12 open documents, 6 closed ones, 12 questions of two groups; six candidates."""
+def archive(folder: Path, *, readers: Sequence[str] | None = None, questions: int = 12, **tables: object) -> Path:
+    """A study under an acl: an open document for each of 12 questions of two groups, 6 closed ones; six candidates."""
     documents = [
         {"_id": f"{kind}-{i:02}", "title": f"sheet {i}", "text": f"zanzibar {kind} number{i} place{i % 4}", "groups": groups}
-        for kind, count, groups in (("open", 12, ["planning", "ecology"]), ("closed", 6, ["ecology"]))
+        for kind, count, groups in (("open", questions, ["planning", "ecology"]), ("closed", 6, ["ecology"]))
         for i in range(count)
     ]  # fmt: skip
-    questions = [
+    asked = [
         {"_id": f"q{i:02}", "text": f"quagga number{i} place{i % 4}", "groups": ["ecology" if i % 2 else "planning"],
          "subgroups": ["odd" if i % 2 else "even"]}
-        for i in range(12)
+        for i in range(questions)
     ]  # fmt: skip
     plain: dict[str, object] = {
         "study": {"k": 3, "measures": ["nDCG@3"]},
@@ -132,8 +132,8 @@ def archive(folder: Path, *, readers: Sequence[str] | None = None, **tables: obj
     write_study(
         folder,
         documents=documents,
-        questions=questions,
-        judgements="".join(f"q{i:02}\topen-{i:02}\t2\n" for i in range(12)) + "q01\tclosed-01\t1\n",
+        questions=asked,
+        judgements="".join(f"q{i:02}\topen-{i:02}\t2\n" for i in range(questions)) + "q01\tclosed-01\t1\n",
         candidates=[candidate(name) for name in ("words", "more_words", "turned", "noise", "broken")],
         **{**plain, **tables},  # type: ignore[arg-type]
     )

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special, stats
 
 from tiepoint.core.study import Rule
 from tiepoint.decide import Arm, cost_order
-from tiepoint.stats.settle import walked
+from tiepoint.stats.paired import certainty
 from tiepoint.stats.units import Units
-from tiepoint.stats.walk import IN, OUT
+from tiepoint.stats.walk import IN, OUT, walk
 
 BEYOND = 1e-6
 ALLOWED = 0.05
 CONFIDENCE = 0.95
-GAPS = (0.02, 0.05, 0.10)
+GAPS = (0.01, 0.02, 0.05, 0.10)
 NUMBERS = (20, 60, 150, 400, 1_000, 2_000)
 ROWS = 1_000
+SPARSE_ROWS = 2_000
+"""So many that a share of 1 % is a whole number of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +68,12 @@ def atoms(distribution: Callable[[np.ndarray], np.ndarray], number: int = 400) -
     return np.clip(distribution((np.arange(number) + 0.5) / number), -1, 1)
 
 
-def sparse(differ: float, mean: float) -> Truth:
-    """A share of the queries differs, by any amount either way; the rest is equal."""
+def sparse(differ: float, mean: float) -> Truth | None:
+    """A share of the queries differs, by any amount either way; the rest is equal. None: so few cannot lose so much."""
+    if mean > differ + 1e-12:
+        return None
+    if mean > 0.999 * differ:
+        return truth(np.array([[1.0], [0.0]]), np.array([mean, 1 - mean]))
     values = np.linspace(-1, 1, 41)
     values = values[np.abs(values) > 1e-9]
     return tilted_within(values, differ, mean)
@@ -80,21 +86,19 @@ def tilted_within(values: np.ndarray, differ: float, mean: float) -> Truth:
     return truth(deficits[:, None], np.append(inner.share * differ, 1 - differ))
 
 
-def pairs(mean: float) -> Iterator[tuple[str, Truth]]:
-    """Two arms, unclustered; the second is ahead by exactly `mean`."""
+def pairs(mean: float) -> Iterator[tuple[str, Truth | None]]:
+    """Two arms, unclustered; the second is ahead by exactly `mean`. None: values in [-1, 1] cannot be."""
     even = np.full(400, 1 / 400)
     yield "whole losses, else equal", truth(np.array([[1.0], [0.0]]), np.array([mean, 1 - mean]))
     small = (mean + 0.05) / 1.05
     yield "whole losses, else a small gain", truth(np.array([[1.0], [-0.05]]), np.array([small, 1 - small]))
     yield "half losses, else equal", truth(np.array([[0.5], [0.0]]), np.array([2 * mean, 1 - 2 * mean]))
-    small = (0.1 + mean) / 1.1
     yield (
         "whole gains, else a loss of 0.1 or so",
         truth(np.array([[-1.0], [(mean + 0.02) / 0.98]]), np.array([0.02, 0.98])),
     )
-    for equal in (99, 95, 90):
-        if 1 - equal / 100 > 1.05 * mean:
-            yield f"{equal} % equal", sparse(1 - equal / 100, mean)
+    for equal in (99, 98, 95, 90):
+        yield f"{equal} % equal", sparse((100 - equal) / 100, mean)
     yield "dense, sd 0.1", tilted(atoms(lambda u: stats.norm.ppf(u, mean, 0.1)), even, mean)
     yield "dense, sd 0.3", tilted(atoms(lambda u: stats.norm.ppf(u, mean, 0.3)), even, mean)
     yield "dense, long tail of losses", tilted(atoms(lambda u: stats.beta.ppf(u, 0.15, 0.15 / mean - 0.15)), even, mean)
@@ -129,8 +133,8 @@ def lost(sizes: dict[int, float], mean: float, may: Callable[[int], bool]) -> Tr
     return truth(loss[:, None], share, size)
 
 
-def several(arms: int, gap: float, *, kind: str, differ: float) -> Truth:
-    """More candidates: where each stands against the best one is said by `kind`; a share `differ` of values differs."""
+def stands(arms: int, gap: float, kind: str) -> np.ndarray:
+    """(arms,) how far each is behind the best one; arms in cost order."""
     behind = {
         "one just beyond, the others best": [gap + BEYOND] + [0.0] * (arms - 1),
         "all but one just beyond": [gap + BEYOND] * (arms - 1) + [0.0],
@@ -138,14 +142,7 @@ def several(arms: int, gap: float, *, kind: str, differ: float) -> Truth:
         "one far, the next just beyond": [3 * gap, gap + BEYOND] + [0.0] * (arms - 2),
         "one a little further, the next just beyond": [1.5 * gap, gap + BEYOND] + [0.0] * (arms - 2),
     }[kind]
-    rng = np.random.default_rng([arms, round(1000 * differ), round(1000 * gap)])
-    noise = rng.normal(0, 0.15, (ROWS, arms)) * (rng.random((ROWS, arms)) < differ)
-    noise -= noise.mean(axis=0)
-    values = np.clip(0.5 - np.array(behind) + noise, 0, 1)
-    for _ in range(50):
-        values = np.clip(values + (0.5 - np.array(behind)) - values.mean(axis=0), 0, 1)
-    ones = np.ones(ROWS)
-    return Truth(Units(ones, values, values, values), ones / ROWS, 0.5 - np.array(behind))
+    return np.array(behind[:arms])
 
 
 KINDS = (
@@ -157,11 +154,96 @@ KINDS = (
 )
 
 
-def rate(found: Truth, number: int, gap: float, *, seed: int, samples: int) -> float:
+def several(arms: int, gap: float, *, kind: str, differ: float = 1.0) -> Truth:
+    """More candidates, every one moved on all queries, with noise on a share of them."""
+    behind = stands(arms, gap, kind)
+    rng = np.random.default_rng([arms, round(1000 * differ), round(1000 * gap)])
+    noise = rng.normal(0, 0.15, (ROWS, arms)) * (rng.random((ROWS, arms)) < differ)
+    noise -= noise.mean(axis=0)
+    values = np.clip(0.5 - behind + noise, 0, 1)
+    for _ in range(50):
+        values = np.clip(values + (0.5 - behind) - values.mean(axis=0), 0, 1)
+    ones = np.ones(ROWS)
+    return Truth(Units(ones, values, values, values), ones / ROWS, 0.5 - behind)
+
+
+def several_sparse(arms: int, gap: float, *, kind: str, differ: float) -> Truth | None:
+    """Every candidate equals the best one but on a share `differ` of the queries, where it loses or gains all.
+
+    None: so few queries cannot lose so much.
+    """
+    behind = stands(arms, gap, kind)
+    rng = np.random.default_rng([arms, round(1000 * differ), round(1000 * gap)])
+    base = (np.arange(SPARSE_ROWS) % 2).astype(float)
+    values = np.repeat(base[:, None], arms, axis=1)
+    moved = round(differ * SPARSE_ROWS)
+    for c, loss in enumerate(behind):
+        if c == arms - 1:
+            break  # the best one itself
+        ahead = round(loss * SPARSE_ROWS)
+        gained, rest = (moved - ahead) // 2, loss * SPARSE_ROWS - ahead
+        if gained < (rest > 0):
+            return None
+        values[rng.choice(np.flatnonzero(base == 1), ahead + gained, replace=False), c] = 0.0
+        gain = rng.choice(np.flatnonzero(base == 0), gained, replace=False)
+        values[gain, c] = 1.0
+        if rest > 0:
+            values[gain[0], c] -= rest  # a millionth of the mean more
+    kinds, times = np.unique(values, axis=0, return_counts=True)
+    return Truth(Units(np.ones(len(kinds)), kinds, kinds, kinds), times / SPARSE_ROWS, 0.5 - behind)
+
+
+MIXES = {"clusters of 1 to 3": {1: 1 / 3, 2: 1 / 3, 3: 1 / 3}, "clusters of 1 or 10": {1: 0.7, 10: 0.3}}
+
+
+def several_clustered(found: Truth, sizes: dict[int, float]) -> Truth:
+    """The same candidates on clusters of these sizes, of which all queries are alike: the largest chance to go wrong."""
+    size = np.repeat(np.array(list(sizes), dtype=float), len(found.share))
+    share = np.concatenate([p * found.share for p in sizes.values()])
+    values = np.tile(found.units.mid, (len(sizes), 1)) * size[:, None]
+    return Truth(Units(size, values, values, values), share, found.means)
+
+
+def drawn(found: Truth, number: int, *, rng: np.random.Generator, samples: int) -> np.ndarray:
+    """(samples, units) how often each unit stands in samples of so many."""
+    return rng.multinomial(number, found.share, size=samples).astype(float)
+
+
+def states(found: Truth, counts: np.ndarray, gap: float, confidence: float = CONFIDENCE) -> np.ndarray:
+    """The walk of every sample; its imagined cluster is as large as the largest of that sample, for no study knows more."""
+    size = found.units.size
+    if np.ptp(size) == 0:
+        return walk(found.units, gap=gap, confidence=confidence, counts=counts)
+    largest = np.where(counts > 0, size, 0.0).max(axis=1)
+    walked = np.zeros((len(counts), found.units.arms), dtype=np.int8)
+    for cap in np.unique(largest):
+        some = np.flatnonzero(largest == cap)
+        units = replace(found.units, cap=float(cap))
+        walked[some] = walk(units, gap=gap, confidence=confidence, counts=counts[some])
+    return walked
+
+
+def rate(found: Truth, number: int, gap: float, *, seed: int, samples: int, confidence: float = CONFIDENCE) -> float:
     """The share of samples with a wrong confident verdict."""
     rng = np.random.default_rng([seed, number, round(1000 * gap)])
-    states = walked(found.units, number, gap=gap, confidence=CONFIDENCE, rng=rng, share=found.share, samples=samples)
-    return float(found.wrong(states, gap).mean())
+    counts = drawn(found, number, rng=rng, samples=samples)
+    return float(found.wrong(states(found, counts, gap, confidence), gap).mean())
+
+
+def least(gap: float, error: float = ALLOWED) -> int:
+    """Below so many units of one size nothing is in."""
+    return math.ceil(math.log(error) / math.log(1 - gap) - 1e-9)
+
+
+def able(found: Truth, number: int, gap: float, confidence: float) -> bool:
+    """False where so few units show nothing inside the gap, whatever they hold: no sample of 200 is large enough."""
+    size = found.units.size
+    if np.ptp(size) == 0:
+        return number >= least(gap, 1 - confidence)
+    counts = drawn(found, number, rng=np.random.default_rng(number), samples=200)
+    largest = np.where(counts > 0, size, 0.0).max(axis=1)
+    sure = [float(row @ certainty(size, gap, cap)) for row, cap in zip(counts, largest, strict=True)]
+    return max(sure) >= -math.log(1 - confidence) - 1e-9
 
 
 def tied_rate(gap: float, number: int, *, seed: int, samples: int) -> float:
@@ -198,21 +280,24 @@ def timed_rate(gap: float, number: int, *, seed: int, samples: int) -> float:
     return total / samples
 
 
-def losses_allowed(number: int, gap: float, *, first: bool) -> int:
-    """Whole losses among so many queries with which an arm is still in; -1: not even none. first: by the rule of 0.1."""
-    if number < math.ceil(math.log(ALLOWED) / math.log(1 - gap) - 1e-12):
+def losses_allowed(number: int, gap: float, *, bootstrap: bool, error: float = ALLOWED) -> int:
+    """Whole losses among so many queries with which an arm is still in; -1: not even none.
+
+    bootstrap   by what was tried and rejected: whole numbers of copies of the queries and of one imagined loss
+    """
+    if number < least(gap, error):
         return -1
     k = np.arange(int(gap * number) + 2)  # as many losses as the gap's share of the queries are never inside
-    if first:  # a paired bootstrap of the queries and one imagined loss
+    if bootstrap:
         beyond = special.bdtrc(math.floor(gap * (number + 1) + 1e-9), number + 1, (k + 1) / (number + 1))
     else:
         beyond = special.betaincc(k + 1, number - k, gap)
-    return int((beyond <= ALLOWED).sum()) - 1
+    return int((beyond <= error).sum()) - 1
 
 
-def exact_error(number: int, gap: float, *, first: bool) -> float:
+def exact_error(number: int, gap: float, *, bootstrap: bool, error: float = ALLOWED) -> float:
     """The chance that an arm is in which loses a share of just the gap of all queries whole."""
-    allowed = losses_allowed(number, gap, first=first)
+    allowed = losses_allowed(number, gap, bootstrap=bootstrap, error=error)
     return float(special.bdtr(allowed, number, gap)) if allowed >= 0 else 0.0
 
 
@@ -236,5 +321,12 @@ def as_units(found: Truth, rows: int = 2_000) -> Units:
     """A population of equal shares, as the queries of a result are taken to be: each unit as often as its share says."""
     edges = np.rint(np.cumsum(found.share) * rows).astype(int)
     at = np.repeat(np.arange(len(found.share)), np.diff(edges, prepend=0))
+    mid = found.units.mid[at]
+    return Units(found.units.size[at], mid, mid, mid)
+
+
+def study(found: Truth, number: int, rng: np.random.Generator) -> Units:
+    """One study of so many units, drawn from the population."""
+    at = rng.choice(len(found.share), size=number, p=found.share)
     mid = found.units.mid[at]
     return Units(found.units.size[at], mid, mid, mid)

@@ -300,22 +300,40 @@ def split_name(measure: str) -> tuple[str, dict[str, str], int]:
     return name, dict(pairs), int(cutoff)
 
 
+def least_loss(sizes: Sequence[int], largest: int, confidence: float) -> float:
+    """The gap at which equal values of all these units and one imagined loss leave a chance of 1 - confidence beyond it.
+
+    With weights of an exponential distribution: the product over units of 1 / (1 + gap * size / ((1 - gap) * largest)).
+    """
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        gap = (low + high) / 2
+        chance = math.prod(1 / (1 + gap * size / ((1 - gap) * largest)) for size in sizes)
+        low, high = (gap, high) if chance > 1 - confidence else (low, gap)
+    return high
+
+
 def deficit_bounds(
-    arms: Sequence[Sequence[Sequence[float]]], cluster: Sequence[str], *, confidence: float, resamples: int = 1500
+    arms: Sequence[Sequence[Sequence[float]]],
+    cluster: Sequence[str],
+    largest: int,
+    *,
+    confidence: float,
+    resamples: int = 1500,
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """For candidate c against j, (upper, lower): c is in when every upper <= gap, out when one lower > gap.
 
-    arms   of each arm its smallest and its largest value of every query
+    arms      of each arm its smallest and its largest value of every query
+    largest   queries of the imagined unit
 
-    Means under weights drawn from an exponential distribution, one imagined unit being as large as the largest and lost whole.
+    Means under weights drawn from an exponential distribution, one imagined unit being lost whole.
     """
     rng = random.Random(5)  # noqa: S311
     units: dict[str, list[int]] = defaultdict(list)
     for i, name in enumerate(cluster):
         units[name].append(i)
     groups = list(units.values())
-    size = max(map(len, groups))
-    sizes = [*map(len, groups), size]
+    sizes = [*map(len, groups), largest]
     draws = [[rng.expovariate(1) for _ in sizes] for _ in range(resamples)]
     totals = [sum(map(operator.mul, draw, sizes)) for draw in draws]
     alpha, others = 1 - confidence, len(arms) - 1
@@ -323,8 +341,8 @@ def deficit_bounds(
     for c, (c_low, c_high) in enumerate(arms):
         for j, (j_low, j_high) in enumerate(arms):
             if j != c:
-                up = [*(sum(j_high[i] - c_low[i] for i in group) for group in groups), size]
-                down = [*(sum(j_low[i] - c_high[i] for i in group) for group in groups), -size]
+                up = [*(sum(j_high[i] - c_low[i] for i in group) for group in groups), largest]
+                down = [*(sum(j_low[i] - c_high[i] for i in group) for group in groups), -largest]
                 worst = sorted(
                     sum(map(operator.mul, draw, up)) / total for draw, total in zip(draws, totals, strict=True)
                 )

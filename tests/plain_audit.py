@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from collections import Counter
 
 from oracle import Oracle, split_name
 
@@ -22,13 +23,24 @@ class Plain:
             for arm in made["arms"][:2]
         ]
 
-    def group(self, part: str, subgroup: str | None) -> list[dict]:
+    def group(self, part: str, subgroup: str | None, region: str | None = None) -> list[dict]:
         queries = self.oracle.slices[part][1]
         return [
             q
             for q in queries
-            if (not self.made["split"] or q["split"] == "test") and (subgroup is None or subgroup in q["subgroups"])
+            if (not self.made["split"] or q["split"] == "test")
+            and (subgroup is None or subgroup in q["subgroups"])
+            and (region is None or region in self.oracle.canonical(q["region"]))
         ]
+
+    def regions(self, part: str) -> set[str]:
+        return {name for q in self.group(part, None) for name in self.oracle.canonical(q["region"])}
+
+    def largest(self, part: str) -> int:
+        """Scored queries of the slice's largest cluster, of whatever split."""
+        view, queries = self.oracle.slices[part]
+        sizes = Counter(cluster(q) for q in queries if self.oracle.scored(q, view))
+        return max(sizes.values(), default=1)
 
     def value(self, measure: str, part: str, q: dict, side: int, order: str = "mid") -> tuple[float, float] | None:
         view = self.oracle.slices[part][0]
@@ -37,8 +49,8 @@ class Plain:
         hits = self.hits[side][view][q["_id"]]
         relevant = list(self.oracle.relevant(q, view).values())
         if order == "unjudged":
-            grades = self.oracle.grades(q, hits)
-            return self.oracle.unjudged_best(measure, q, view, grades, split_name(measure)[2])
+            cutoff = split_name(measure)[2]
+            return self.oracle.unjudged_best(measure, q, view, self.oracle.orders(q, hits, cutoff), cutoff)
         grades = self.oracle.grades(q, hits) if order == "mid" else self.oracle.extreme(q, hits, best=order == "high")
         return self.oracle.value(measure, grades, relevant)
 
@@ -83,3 +95,11 @@ def plain_holm(p: list[float]) -> list[float]:
         before = max(before, min(1.0, p[i] * (len(p) - place)))
         found[i] = before
     return found
+
+
+def plain_chance(units: list[tuple[float, int]], least: float, largest: int) -> float:
+    """How often the mean of units (sum, queries) reaches `least` under drawn weights, beside one imagined unit of ones."""
+    rng = random.Random(5)  # noqa: S311
+    off = [total - least * size for total, size in units] + [(1 - least) * largest]
+    draws = 10_000
+    return sum(sum(rng.expovariate(1) * one for one in off) >= 0 for _ in range(draws)) / draws

@@ -60,7 +60,8 @@ def test_the_examples_run_in_order_as_shown(tmp_path: Path, monkeypatch: pytest.
 def test_per_query_goes_to_pandas(result: tp.Result) -> None:
     pytest.importorskip("pandas", reason="not executed: pandas is not installed")
     frame = result.per_query.to_pandas()
-    assert list(frame.columns) == ["candidate", "slice", "query", "measure", "value", "weight"]
+    columns = "candidate slice query measure value weight low high unjudged"
+    assert list(frame.columns) == columns.split()
     mine = frame[(frame.candidate == "hash-64") & (frame.slice == "filtered")]
     for measure, figure in result.summary.candidates[1].measures["filtered"].items():
         rows = mine[mine.measure == measure].dropna()

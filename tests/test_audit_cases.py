@@ -114,14 +114,14 @@ def test_V025_unjudged_hits_of_the_new_side_withhold_the_verdict_where_judgement
         folder = tmp_path / str(pooled)
         folder.mkdir()
         done = ordered(
-            command, folder, orders, dict.fromkeys(old, 1), queries=12, gates={"loss": 0.4},
+            command, folder, orders, dict.fromkeys(old, 1), queries=20, gates={"loss": 0.4},
             qrels={"path": "qrels.tsv", "pooled": pooled},
         )  # fmt: skip
         (found,) = [a for a in done.summary["agreement"] if a["slice"] == "unfiltered"]
         assert (found["source_judged"], found["target_judged"], found["questioned"]) == (1, 0, pooled)
         assert found["difference_worst"] == -1
         assert found["difference_best"] >= 0
-        assert (found["entered"], found["entered_judged"], found["left_judged"]) == (60, 0, 60)
+        assert (found["entered"], found["entered_judged"], found["left_judged"]) == (100, 0, 100)
         outcomes[pooled] = done.outcomes["mean quality"]
     assert outcomes == {False: "fail", True: "undecided"}
 

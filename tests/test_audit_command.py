@@ -42,7 +42,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_0_when_every_gate_passes_and_the_folder_is_whole(tmp_path: Path, command: Command) -> None:
-    done = audited(command, archive(tmp_path / "s", readers=["planning"]), *MOVE)
+    done = audited(command, archive(tmp_path / "s", readers=["planning"], questions=40), *MOVE)
     assert done.code == 0, done.answer.out
     assert set(done.outcomes.values()) == {"pass"}
     assert list(done.outcomes) == ["inventory", "canon", "vectors", "provenance", "access", "mean quality", "subgroups"]
@@ -52,6 +52,13 @@ def test_0_when_every_gate_passes_and_the_folder_is_whole(tmp_path: Path, comman
     assert "A quality decision is required" in " ".join(done.answer.out.split())
     assert "Every gate that was asked for holds." in done.answer.out
     assert done.summary["quality_decision_required"] is True
+    assert {name: len(gate["hypotheses"]) for name, gate in done.gates.items() if gate["hypotheses"]} == {
+        "mean quality": 2,
+        "subgroups": 4,
+    }
+    assert done.summary["tests"] == 6
+    assert "The gates test 6 hypotheses." in " ".join(done.answer.out.split())
+    assert "any of these 2 gates at most 10%" in " ".join(done.answer.out.split())
     again = tp.load_audit(done.folder)
     assert result_json.dump(again.summary) == (done.folder / "audit.json").read_bytes()
     shutil.rmtree(done.folder / "rows")
@@ -115,10 +122,15 @@ def test_4_when_a_dozen_questions_cannot_settle_it(tmp_path: Path, command: Comm
     assert undecided == ["mean quality", "subgroups"]
     assert "12 independent queries, and so few rule out no loss under 0.2209" in done.gates["mean quality"]["evidence"]
     assert "difference +0.0000" in done.gates["mean quality"]["evidence"], "no drop at all, and still no pass"
+    assert "even (6 of 59 needed), odd (6 of 59)" in done.gates["subgroups"]["evidence"]
+    assert done.gates["mean quality"]["evidence"].endswith("too few to decide, 20 needed")
+    assert done.summary["tests"] == 0, "what is too few is not tested"
+    assert "The gates test no hypothesis." in " ".join(done.answer.out.split())
 
 
 def test_the_same_space_on_both_sides_is_comparable_and_passes_everything(tmp_path: Path, command: Command) -> None:
-    done = audited(command, archive(tmp_path / "s", readers=["planning"]), "--source", "words", "--target", "words")
+    folder = archive(tmp_path / "s", readers=["planning"], questions=40)
+    done = audited(command, folder, "--source", "words", "--target", "words")
     assert (done.code, set(done.outcomes.values())) == (0, {"pass"})
     assert done.summary["contracts"]["comparable"] is True
     assert done.summary["agreement"][0]["jaccard"] == 1
@@ -253,11 +265,12 @@ def test_keys_of_gates_that_are_wrong_are_2_with_hints_and_nothing_is_encoded(tm
 
 def test_gates_of_their_own_decide_and_stand_in_the_report(tmp_path: Path, command: Command) -> None:
     gates = {"measure": "Success@1", "loss": 0.5, "least_mean": 0.2, "subgroup_loss": 0.6, "subgroup_queries": 4}
-    done = audited(command, archive(tmp_path / "s", readers=["planning"], gates={**gates, "elsewhere": 0.1}), *MOVE)
+    folder = archive(tmp_path / "s", readers=["planning"], questions=40, gates={**gates, "elsewhere": 0.1})
+    done = audited(command, folder, *MOVE)
     assert done.code == 0, done.answer.out
     asked = {name: gate["threshold"] for name, gate in done.gates.items()}
     assert asked["mean quality"] == "Success@1 (unfiltered) loses at most 0.5 at 95%, and has a mean of at least 0.2"
-    assert asked["subgroups"] == "each subgroup loses at most 0.6 of Success@1 (unfiltered) at 95%"
+    assert asked["subgroups"] == "each subgroup and region loses at most 0.6 of Success@1 (unfiltered) at 95%"
     assert asked["provenance"].startswith("at most 10% of rows")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from plain_audit import SEEDS, Plain, cluster, plain_holm, plain_p
+from plain_audit import SEEDS, Plain, cluster, plain_chance, plain_holm, plain_p
 from ranked_spaces import DOCUMENTS, made_pair, ranking, small
 from test_differential import MEASURES, made_study, near
 from tiepoint.core.audit import Delta, Quality
@@ -31,7 +32,8 @@ def test_every_delta_equals_a_plain_loop(seed: int, tmp_path: Path) -> None:
         slice=rng.choice([s for s in ("unfiltered", "filtered", "rare") if plain.oracle.slices[s][1]]),
         loss=0.1,
         confidence=rng.choice([0.8, 0.9]),
-        subgroup_queries=rng.choice([2, 4, 9]),
+        subgroup_loss=rng.choice([None, 0.3]),
+        subgroup_queries=rng.choice([2, 9, 22]),
     )
     study, source, target = made_pair(tmp_path, made)
     pair = rank_both(study, source, target, gates)
@@ -41,13 +43,14 @@ def test_every_delta_equals_a_plain_loop(seed: int, tmp_path: Path) -> None:
     assert [quality.source_missing, quality.target_missing] == [
         sum(arm["vectors"][q["text"]] is None for q in made["queries"]) for arm in made["arms"][:2]
     ]
-    assert {(d.slice, d.subgroup, d.measure) for d in quality.deltas} == {
-        (part, name, measure)
+    expected = [
+        (part, *group, measure)
         for part in plain.oracle.slices
-        for name in (None, "early", "late")
+        for group in ((None, None), ("early", None), ("late", None), *((None, r) for r in sorted(plain.regions(part))))
         for measure in MEASURES
-        if name is None or plain.group(part, name)
-    }
+        if group == (None, None) or plain.group(part, *group)
+    ]
+    assert [(d.slice, d.subgroup, d.region, d.measure) for d in quality.deltas] == expected
     for delta in quality.deltas:
         check_delta(plain, gates, delta)
     check_family(plain, gates, quality)
@@ -57,10 +60,12 @@ def test_every_delta_equals_a_plain_loop(seed: int, tmp_path: Path) -> None:
 
 
 def check_delta(plain: Plain, gates: Gates, found: Delta) -> None:
-    pairs = plain.pairs(found.measure, found.slice, plain.group(found.slice, found.subgroup))
+    pairs = plain.pairs(found.measure, found.slice, plain.group(found.slice, found.subgroup, found.region))
     assert found.n == len(pairs)
-    assert found.clusters == len({cluster(q) for q, *_ in pairs})
-    assert found.enough == (found.clusters >= gates.subgroup_queries)
+    sizes = Counter(cluster(q) for q, *_ in pairs)
+    assert found.clusters == len(sizes)
+    assert found.least == (20 if found.whole else needed(gates, sizes, plain.largest(found.slice)))
+    assert found.enough == (found.clusters >= found.least)
     total = math.fsum(w for *_, w in pairs)
     for ours, expected in (
         (found.source, [s * w for _, s, _, w in pairs]),
@@ -78,31 +83,48 @@ def check_delta(plain: Plain, gates: Gates, found: Delta) -> None:
     decides = not found.measure.startswith(("Judged", "pooled"))
     assert (found.worst is not None) == (found.best is not None) == bool(decides and pairs)
     if found.worst is not None:
-        alike = 1 - (1 - gates.confidence) ** (1 / found.clusters)
+        alike, largest = 1 - (1 - gates.confidence) ** (1 / found.clusters), plain.largest(found.slice)
         assert (
-            found.least_loss == pytest.approx(alike) if found.n == found.clusters else found.least_loss >= alike - 1e-9
+            found.least_loss == pytest.approx(alike)
+            if set(sizes.values()) == {largest}
+            else found.least_loss >= alike - 1e-9
         )
         assert found.worst <= min(-found.least_loss, found.difference) + 1e-12
     looked_at = (found.measure, found.slice) == (gates.measure, gates.slice) and bool(pairs)
     assert (found.target_low is not None) == (found.target_high is not None) == looked_at
     assert not looked_at or found.target_low <= found.target <= found.target_high
+    assert (found.p_lost is not None) == looked_at
+    assert found.trusted or found.low is not None
+    assert found.p_below is None, "no least mean was asked for"
+    tolerated = gates.loss if found.whole or gates.subgroup_loss is None else gates.subgroup_loss
+    if looked_at and abs(found.p_lost - (1 - gates.confidence)) > 1e-5:
+        assert (found.best < -tolerated) == (found.p_lost < 1 - gates.confidence), "the bound and the p say the same"
+
+
+def needed(gates: Gates, sizes: Counter, largest: int) -> int:
+    """The independent queries with which a group decides: the stated number, 20, and what rules out its tolerated loss."""
+    tolerated = gates.loss if gates.subgroup_loss is None else gates.subgroup_loss
+    each = [math.log(1 + tolerated * n / (largest * (1 - tolerated))) for n in sizes.values()]
+    sure = math.fsum(each) / len(each) if each else -math.log(1 - tolerated)
+    takes = math.ceil(-math.log(1 - gates.confidence) / sure - 1e-9)
+    return max(gates.subgroup_queries, 20, takes)
 
 
 def check_family(plain: Plain, gates: Gates, quality: Quality) -> None:
-    """Declared: the gates' measure and slice, over all queries and every subgroup that is large enough; no other."""
+    """The randomisation tests: the gates' measure and slice, over all queries and every group that is large enough."""
     family = [
         d
         for d in quality.deltas
-        if (d.measure, d.slice) == (gates.measure, gates.slice) and d.n and (d.subgroup is None or d.enough)
+        if (d.measure, d.slice) == (gates.measure, gates.slice) and d.n and (d.enough or d.whole)
     ]
     tested = [d for d in quality.deltas if d.p is not None]
     assert tested == family
-    assert quality.tests == len(family)
+    assert quality.randomised == len(family)
     assert [d.p_holm for d in tested] == pytest.approx(plain_holm([d.p for d in tested]))
     assert all(d.p_holm is None for d in quality.deltas if d.p is None)
     for d in tested:
         away: dict[str, float] = {}
-        for q, s, t, w in plain.pairs(d.measure, d.slice, plain.group(d.slice, d.subgroup)):
+        for q, s, t, w in plain.pairs(d.measure, d.slice, plain.group(d.slice, d.subgroup, d.region)):
             away[cluster(q)] = away.get(cluster(q), 0.0) + (t - s) * w
         assert d.p == pytest.approx(plain_p(away), abs=1e-12 if len(away) <= 12 else 0.035)
 
@@ -113,7 +135,7 @@ def check_bounds(plain: Plain, gates: Gates, quality: Quality) -> None:
     for d in quality.deltas:
         if (d.measure, d.slice) != (gates.measure, gates.slice) or not d.n:
             continue
-        pairs = plain.pairs(d.measure, d.slice, plain.group(d.slice, d.subgroup))
+        pairs = plain.pairs(d.measure, d.slice, plain.group(d.slice, d.subgroup, d.region))
         sides = []
         for side in (0, 1):
             orders = {
@@ -127,7 +149,8 @@ def check_bounds(plain: Plain, gates: Gates, quality: Quality) -> None:
         units = np.array([number[cluster(q)] for q, *_ in pairs])
         # Beside the difference, the target's own mean: how far below 1 at its smallest, and above 0 at its largest.
         low, high = np.stack([t_low - s_high, t_low - 1], axis=1), np.stack([t_high - s_low, t_high], axis=1)
-        bounds = difference_bounds(low, high, units, confidence=gates.confidence)
+        largest = plain.largest(d.slice)
+        bounds = difference_bounds(low, high, units, confidence=gates.confidence, largest=largest)
         ours = [d.worst, d.target_low, d.best, d.target_high]
         expected = [bounds.lower[0], 1 + bounds.lower[1], bounds.upper[0], bounds.upper[1]]
         if questioned:  # and at its smallest the target also misses what only the source brought, unjudged
@@ -135,6 +158,14 @@ def check_bounds(plain: Plain, gates: Gates, quality: Quality) -> None:
             assert ours[2] >= expected[2] - 1e-6, d
         else:
             assert ours == pytest.approx(expected, abs=1e-6), d
+            tolerated = gates.loss if d.whole or gates.subgroup_loss is None else gates.subgroup_loss
+            sums: dict[str, list[float]] = {}
+            for (q, *_), value in zip(pairs, high[:, 0].tolist(), strict=True):
+                sums.setdefault(cluster(q), []).append(value)
+            p = plain_chance([(math.fsum(of), len(of)) for of in sums.values()], -tolerated, largest)
+            assert d.p_lost == (1 if d.p_lost == 1 and p > 0.4 else pytest.approx(p, abs=0.02)), (
+                "a half or more is told as 1"
+            )
 
 
 def check_tables(plain: Plain, pair: Pair, found: QualityFound) -> None:
@@ -216,8 +247,11 @@ def judged_all(queries: list[str], relevant: int = 10) -> list[tuple[str, str, i
     return [(q, d, 1 if i < relevant else 0) for q in queries for i, d in enumerate(DOCUMENTS)]
 
 
-def whole(quality: Quality, measure: str = "recall@10", subgroup: str | None = None) -> Delta:
-    return next(d for d in quality.deltas if (d.slice, d.measure, d.subgroup) == ("unfiltered", measure, subgroup))
+def whole(
+    quality: Quality, measure: str = "recall@10", subgroup: str | None = None, region: str | None = None
+) -> Delta:
+    wanted = ("unfiltered", measure, subgroup, region)
+    return next(d for d in quality.deltas if (d.slice, d.measure, d.subgroup, d.region) == wanted)
 
 
 def test_V026_a_small_constant_gain_on_shared_queries_is_seen_pair_by_pair() -> None:
@@ -237,62 +271,20 @@ def test_V026_a_small_constant_gain_on_shared_queries_is_seen_pair_by_pair() -> 
     assert delta.difference / unpaired < 2, "unpaired, nobody would see it"
 
 
-def test_V027_twelve_subgroups_are_corrected_together_and_the_small_ones_are_not_tested() -> None:
-    names = [f"q{i:03d}" for i in range(40)]
-    groups = tuple((f"g{i % 12:02d}", *(("hit",) if i < 12 else ())) for i in range(40))
-    study = small(DOCUMENTS, names, judged_all(names), subgroups=groups)
-    same = lists(dict.fromkeys(names, (5, 15)))
-    # Each query of "hit" loses a document; six others gain one, so that the whole shows little.
-    moved = lists({q: (4 if i < 12 else 6 if i < 18 else 5, 15) for i, q in enumerate(names)})
-    gates = Gates(subgroup_queries=4)
-    quality = audit_quality(rank_both(study, ranking(study, same), ranking(study, moved), gates)).quality
-    large = [d.subgroup for d in quality.deltas if d.p is not None]
-    assert large == [None, "g00", "g01", "g02", "g03", "hit"]
-    assert quality.tests == 6
-    hit = whole(quality, subgroup="hit")
-    assert hit.p == pytest.approx(2 / 2**12)
-    assert hit.p_holm == pytest.approx(6 * hit.p), "Holm over the six that were declared, not over the one that shows"
-    small_one = whole(quality, subgroup="g11")
-    assert (small_one.n, small_one.enough, small_one.p, small_one.p_holm) == (3, False, None, None)
-    assert small_one.worst is not None, "too few to decide is a figure too, with what so few could show at best"
-    assert small_one.least_loss == pytest.approx(1 - 0.05 ** (1 / 3))
-    assert whole(quality, subgroup="g00").p_holm >= whole(quality, subgroup="g00").p
-    alike = audit_quality(rank_both(study, ranking(study, same), ranking(study, same), gates)).quality
-    assert whole(alike).p_holm == 1
-    assert whole(alike).worst == pytest.approx(-(1 - 0.05 ** (1 / 40)), abs=0.002), (
-        "no difference seen is not no difference"
-    )
-
-
 def test_V028_every_query_stands_in_the_table_and_a_small_group_is_not_decided() -> None:
     names = [f"q{i:03d}" for i in range(30)]
     groups = tuple(("small",) if i < 6 else ("large",) for i in range(30))
     study = small(DOCUMENTS, names, judged_all(names[:-1]), subgroups=groups)
     before, after = (ranking(study, lists({q: (4 + (i * n) % 3, 15) for i, q in enumerate(names)})) for n in (1, 2))
-    found = audit_quality(rank_both(study, before, after, Gates()))
+    found = audit_quality(rank_both(study, before, after, Gates(loss=0.2)))
     rows = [r for r in found.per_query.to_pylist() if r["measure"] == "recall@10" and r["slice"] == "unfiltered"]
     assert [r["query"] for r in rows] == names
     assert rows[-1]["source"] is None, "not judged, so not scored; the row is there"
     few, many = (whole(found.quality, subgroup=name) for name in ("small", "large"))
-    assert (few.n, few.enough, few.p) == (6, False, None)
+    assert (few.n, few.enough, few.least, few.p) == (6, False, 20, None)
     assert few.low is not None, "counts and intervals stand all the same"
     assert (many.n, many.enough) == (23, True)
     assert many.p is not None
-
-
-def test_whole_clusters_are_the_independent_units() -> None:
-    names = [f"q{i:03d}" for i in range(60)]
-    study = small(DOCUMENTS, names, judged_all(names))
-    gain = {q: (5 + (i % 10 < 5), 15) for i, q in enumerate(names)}
-    same = dict.fromkeys(names, (5, 15))
-    alone = whole(audit_quality(rank_both(study, *(ranking(study, lists(x)) for x in (same, gain)), Gates())).quality)
-    grouped = replace(study, queries=replace(study.queries, cluster=tuple(f"c{i // 5}" for i in range(60))))
-    pair = rank_both(grouped, *(ranking(study, lists(x)) for x in (same, gain)), Gates())
-    together = whole(audit_quality(pair).quality)
-    assert (alone.clusters, together.clusters) == (60, 12)
-    assert together.high - together.low > 1.5 * (alone.high - alone.low)
-    assert together.worst < alone.worst
-    assert together.p == pytest.approx(2 / 2**6), "six clusters moved, each as one"
 
 
 def test_ties_never_decide() -> None:
@@ -305,6 +297,7 @@ def test_ties_never_decide() -> None:
     delta = whole(audit_quality(rank_both(study, first, level, Gates(measure="nDCG@10"))).quality, "nDCG@10")
     assert delta.difference == 0
     assert delta.worst < -0.9, "tied behind all others, the target finds nothing"
+    assert delta.p_lost == 1, "tied before all others, it loses nothing"
     back = whole(audit_quality(rank_both(study, level, first, Gates(measure="nDCG@10"))).quality, "nDCG@10")
     assert back.worst == pytest.approx(-(1 - 0.05 ** (1 / 100)), abs=0.001)
     assert back.best > 0.9
@@ -395,4 +388,4 @@ def test_a_measure_that_only_the_gates_name_is_added() -> None:
     pair = rank_both(study, ranking(study, {}), ranking(study, {}), Gates(measure="RR@20"))
     assert pair.study.measures == ("recall@10", "nDCG@10", "RR@20")
     assert pair.source.arm.views["unfiltered"].run.depth == 20
-    assert audit_quality(pair).quality.tests == 1
+    assert audit_quality(pair).quality.randomised == 1

@@ -66,6 +66,44 @@ def test_too_few_queries_are_undecided_and_say_so() -> None:
     assert found.settle_gap is not None
 
 
+def test_fewer_than_20_independent_queries_are_undecided_whatever_the_gap() -> None:
+    loose = replace(RULE, gap=0.3, confidence=0.51)
+    arms = (arm("small", around(0.60, 19), dimension=256), arm("large", around(0.60, 19, seed=1), dimension=768))
+    found = verdict(*arms, rule=loose)
+    assert (found.verdict, found.choice, found.open) == ("undecided", None, ("small",))
+    assert (found.least_queries, found.settle_queries, found.settle_gap) == (20, None, None)
+    assert "Fewer than 20 independent queries decide nothing" in found.sentence
+    assert "here are 19" in found.sentence
+    assert verdict(*arms, rule=replace(loose, confidence="point")).verdict == "decided"
+    enough = [arm(a.id, np.append(a.mid, 0.6), **a.costs) for a in arms]
+    assert verdict(*enough, rule=loose).verdict == "decided"
+
+
+def test_the_number_that_would_settle_it_says_how_far_it_moves_and_on_what_condition() -> None:
+    arms = (arm("small", around(0.58, 100), dimension=256), arm("large", around(0.60, 100, seed=1), dimension=768))
+    found = verdict(*arms, rule=replace(RULE, gap=0.04))
+    assert found.settle_low is not None
+    assert found.settle_high is not None
+    assert found.settle_low < found.settle_queries < found.settle_high
+    numbers = f"Roughly {found.settle_queries:,} queries ({found.settle_low:,} to {found.settle_high:,})"
+    assert f"{numbers} would settle it four times in five, if means and spreads are as in these" in found.sentence
+    assert found == verdict(*arms, rule=replace(RULE, gap=0.04)), "a fixed seed says the same"
+    far = replace(found, settle_high=None)
+    assert f"({found.settle_low:,} to more than a million)" in far.settling()
+    same = np.full(30, 0.6)
+    sure = verdict(arm("small", same, dimension=256), arm("large", same, dimension=768))
+    assert sure.settle_low == sure.settle_queries == sure.settle_high == 59
+    assert "Roughly 59 queries would settle it" in sure.sentence
+
+
+def test_the_largest_cluster_stands_beside_the_verdict() -> None:
+    arms = (arm("small", around(0.60), dimension=256), arm("large", around(0.60, seed=1), dimension=768))
+    assert verdict(*arms).largest_cluster == 1
+    found = verdict(*arms, largest=8)
+    assert (found.verdict, found.largest_cluster) == ("undecided", 8)
+    assert found.settle_queries > verdict(*arms).settle_queries
+
+
 def test_at_the_settling_gap_the_same_queries_decide_and_just_below_they_do_not() -> None:
     arms = (arm("small", around(0.60, 80), dimension=256), arm("large", around(0.63, 80, seed=1), dimension=768))
     gap = verdict(*arms, rule=replace(RULE, gap=0.04)).settle_gap

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tiepoint as tp
-from oracle import Hits, Oracle, deficit_bounds, split_name
+from oracle import Hits, Oracle, deficit_bounds, least_loss, split_name
 from sample import contract
 from studies import write_study
 
@@ -389,8 +390,15 @@ def check_decision(oracle: Oracle, made: dict, rule: dict, result: tp.Result, fu
             assert found.verdict == ("decided" if found.choice else "undecided")
         return
     values = [[[t for t, _ in low[name]], [t for t, _ in high[name]]] for name in arms]
-    bounds = deficit_bounds(values, [q["cluster"] or q["_id"] for q in deciding], confidence=rule["confidence"])
-    floor = 1 - (1 - rule["confidence"]) ** (1 / found.clusters)
+    sizes = Counter(q["cluster"] or q["_id"] for q in queries if oracle.scored(q, view))
+    bounds = deficit_bounds(
+        values,
+        [q["cluster"] or q["_id"] for q in deciding],
+        max(sizes.values()),
+        confidence=rule["confidence"],
+    )
+    asked = Counter(q["cluster"] or q["_id"] for q in deciding)
+    floor = least_loss(list(asked.values()), max(sizes.values()), rule["confidence"])
     walking = True
     for c, standing in enumerate(found.standings):
         upper = max(bounds[c, j][0] for j in range(len(arms)) if j != c)

@@ -46,13 +46,13 @@ UNKNOWN = Provenance(reason="nothing here can embed its texts again")
 DELTA = Delta(
     measure="nDCG@10", slice="filtered", subgroup=None, n=200, clusters=180, source=0.7, target=0.71, difference=0.01,
     low=-0.005, high=0.03, worst=-0.01, p=0.4, p_holm=1.0, wins=40, losses=30, ties=130, enough=True, best=0.04,
-    least_loss=0.0166, target_low=0.66, target_high=0.75,
+    least_loss=0.0166, target_low=0.66, target_high=0.75, p_lost=0.999, p_below=0.4,
 )  # fmt: skip
 TEST = AccessTest(name="nobody finds anything", side="source", looked_at=10, broken=NONE)
 
 
 def quality(*deltas: Delta) -> Quality:
-    return Quality(deltas=deltas, tests=len(deltas), level=0.95, lost=(), source_missing=0, target_missing=0)
+    return Quality(deltas=deltas, randomised=len(deltas), level=0.95, lost=(), source_missing=0, target_missing=0)
 
 
 def canon(**fields: CanonField) -> Canon:
@@ -193,9 +193,15 @@ ACCESS: list[Case] = [
 MEAN: list[Case] = [
     ({}, "pass", "0.7000 to 0.7100, difference +0.0100 [-0.0050, +0.0300]; at worst -0.0100, at best +0.0400"),
     ({"quality": quality(replace(DELTA, worst=-0.02))}, "pass", "180 independent queries"),
-    ({"quality": quality(replace(DELTA, difference=-0.2, worst=-0.3, best=-0.1))}, "fail", "at best -0.1000"),
+    ({"quality": quality(replace(DELTA, difference=-0.2, worst=-0.3, best=-0.1, p_lost=0.01))}, "fail", "at best -0.1000"),
+    ({"quality": quality(replace(DELTA, difference=-0.2, worst=-0.3, best=-0.1, p_lost=None))}, "undecided", "at best -0.1000"),
     ({"quality": quality(replace(DELTA, worst=-0.021))}, "undecided", "at worst -0.0210"),
-    ({"quality": quality(replace(DELTA, worst=-0.021, best=-0.02))}, "undecided", "at best -0.0200"),
+    ({"quality": quality(replace(DELTA, worst=-0.021, best=-0.02, p_lost=0.051))}, "undecided", "at best -0.0200"),
+    ({"quality": quality(replace(DELTA, trusted=False))}, "pass", "[-0.0050, +0.0300]?; at worst"),
+    ({"quality": quality(replace(DELTA, low=None, high=None))}, "pass", "difference +0.0100; at worst"),
+    ({"quality": quality(replace(DELTA, enough=False, clusters=19))}, "undecided", "19 independent queries; too few to"),
+    ({"quality": quality(replace(DELTA, enough=False, p_lost=0.0))}, "undecided", "too few to decide, 20 needed"),
+    ({"quality": quality(replace(DELTA, region="North"))}, "not executed", "no query is scored on both sides"),
     ({"quality": quality(replace(DELTA, worst=-0.2, clusters=25, least_loss=0.1129))}, "undecided",
      "25 independent queries, and so few rule out no loss under 0.1129"),
     ({"quality": quality(replace(DELTA, difference=None))}, "not executed", "no query is scored on both sides"),
@@ -218,21 +224,32 @@ CRITICAL: list[Case] = [
     ({"single": False, "per_query": per_query(q1=(0.9, 0.5, -0.4, -0.4))}, "fail", "at least one of 1 falls"),
     ({"quality": None, "reason": NO_STUDY}, "not executed", NO_STUDY),
 ]  # fmt: skip
-GROUP = replace(DELTA, subgroup="codes", worst=-0.04, clusters=60, least_loss=0.0487)
-LOST = replace(GROUP, difference=-0.3, worst=-0.4, best=-0.2, p=0.001, p_holm=0.003)
+GROUP = replace(DELTA, subgroup="codes", worst=-0.04, clusters=60, least_loss=0.0487, least=59)
+NORTH = replace(GROUP, subgroup=None, region="North")
+LOST = replace(GROUP, difference=-0.3, worst=-0.4, best=-0.2, p_lost=0.02)
 SUBGROUPS: list[Case] = [
     ({}, "pass", "codes: +0.0100 [-0.0050, +0.0300], at worst -0.0100, 60 independent queries"),
     ({"quality": quality(DELTA)}, None, ""),
     ({"quality": quality(DELTA, replace(GROUP, n=0))}, None, ""),
-    ({"quality": quality(DELTA, LOST)}, "fail", "codes: -0.3000"),
-    ({"quality": quality(DELTA, replace(LOST, p_holm=0.06))}, "undecided", "codes: -0.3000"),
-    ({"quality": quality(DELTA, replace(LOST, best=-0.04))}, "undecided", "codes: -0.3000"),
+    ({"quality": quality(DELTA, LOST)}, "fail", "codes: -0.3000 [-0.0050, +0.0300], at best -0.2000, 60 independent"),
+    ({"quality": quality(DELTA, LOST, replace(NORTH, p_lost=0.4))}, "fail", "codes: -0.3000"),
+    ({"quality": quality(DELTA, replace(LOST, p_lost=0.026), replace(NORTH, p_lost=0.4))}, "undecided", "codes: -0.3000"),
+    ({"quality": quality(DELTA, LOST, replace(NORTH, p_lost=0.4, enough=False))}, "fail", "codes: -0.3000"),
+    ({"quality": quality(DELTA, replace(LOST, p_lost=0.06, p=0.0001, p_holm=0.0003))}, "undecided", "codes: -0.3000"),
+    ({"quality": quality(DELTA, replace(LOST, p_lost=None))}, "undecided", "codes: -0.3000"),
     ({"quality": quality(DELTA, replace(LOST, enough=False, clusters=3))}, "undecided",
-     "codes: 3 independent queries are too few to decide"),
-    ({"quality": quality(DELTA, replace(GROUP, worst=0.0, enough=False, clusters=1))}, "undecided", "1 independent query is too"),
+     "too few independent queries to decide: codes (3 of 59 needed)"),
+    ({"quality": quality(DELTA, replace(NORTH, worst=-0.06))}, "undecided", "region North: +0.0100"),
+    ({"quality": quality(DELTA, GROUP, NORTH)}, "pass", "region North: +0.0100 [-0.0050, +0.0300], at worst -0.0400"),
+    ({"quality": quality(DELTA, GROUP, replace(NORTH, clusters=8, enough=False))}, "undecided",
+     "too few independent queries to decide: region North (8 of 59 needed)"),
+    ({"quality": quality(DELTA, replace(LOST, region="codes", subgroup=None, p_lost=0.5, enough=True), GROUP)}, "undecided",
+     "region codes: -0.3000"),
+    ({"quality": quality(DELTA, replace(GROUP, worst=0.0, enough=False, clusters=1))}, "undecided",
+     "to decide: codes (1 of 59 needed)"),
     ({"quality": quality(DELTA, GROUP, replace(GROUP, subgroup="names", worst=-0.06))}, "undecided", "names: +0.0100"),
-    ({"small": 2}, "undecided", "2 subgroups too small to be shown"),
-    ({"quality": quality(DELTA), "small": 1}, "undecided", "1 subgroup too small to be shown"),
+    ({"small": 2}, "undecided", "2 groups too small to be shown"),
+    ({"quality": quality(DELTA), "small": 1}, "undecided", "1 group too small to be shown"),
     ({"quality": None, "reason": NO_STUDY}, "not executed", NO_STUDY),
 ]  # fmt: skip
 CASES = {
@@ -296,17 +313,20 @@ def test_no_significant_drop_is_no_pass() -> None:
 def test_a_significant_drop_inside_the_tolerated_loss_passes() -> None:
     sure = replace(DELTA, difference=-0.01, low=-0.015, high=-0.005, worst=-0.018, best=-0.002, p=0.0001, p_holm=0.0001)
     assert outcome("mean quality", WIDE, quality=quality(sure)) == "pass"
-    assert outcome("mean quality", WIDE, quality=quality(sure), loss=0.001) == "fail"
+    assert outcome("mean quality", WIDE, quality=quality(replace(sure, p_lost=0.01)), loss=0.001) == "fail"
 
 
 def test_the_least_mean_needs_the_targets_own_bound() -> None:
-    for least, expected in ((0.66, "pass"), (0.661, "undecided"), (0.75, "undecided"), (0.751, "fail")):
-        found = ruled("mean quality", GOOD, Gates(least_mean=least))
+    cases = ((0.66, 0.9, "pass"), (0.661, 0.9, "undecided"), (0.75, 0.051, "undecided"), (0.751, 0.024, "fail"))
+    for least, p, expected in cases:
+        found = ruled(
+            "mean quality", replace(GOOD, quality=quality(replace(DELTA, p_below=p))), Gates(least_mean=least)
+        )
         assert found is not None
         assert found.outcome == expected, least
         assert f"and has a mean of at least {least:g}" in found.threshold
         assert "the target's own mean is between 0.6600 and 0.7500" in found.evidence
-    lost = quality(replace(DELTA, worst=-0.3, best=-0.1))
+    lost = quality(replace(DELTA, worst=-0.3, best=-0.1, p_lost=0.01))
     assert outcome("mean quality", Gates(least_mean=0.5), quality=lost) == "fail", "the loss fails it all the same"
 
 
@@ -315,7 +335,7 @@ def test_thresholds_are_said_as_they_were_written() -> None:
     said = {name: ruled(name, GOOD, gates).threshold for name in CASES}  # type: ignore[union-attr]
     assert said["provenance"] == "at most 0.5% of rows outside their declared space, shown on both sides"
     assert said["mean quality"] == "nDCG@10 (filtered) loses at most 0.02 at 97.5%"
-    assert said["subgroups"] == "each subgroup loses at most 0.05 of nDCG@10 (filtered) at 97.5%"
+    assert said["subgroups"] == "each subgroup and region loses at most 0.05 of nDCG@10 (filtered) at 97.5%"
     assert said["critical queries"] == "none of 1 critical query falls in nDCG@10 (filtered)"
     nobody = replace(GOOD, measure=None, slice=None, quality=None, reason=NO_STUDY)
     for name in ("mean quality", "subgroups", "critical queries"):
@@ -340,7 +360,7 @@ def test_the_share_elsewhere_that_is_tolerated_decides() -> None:
 
 
 def test_evidence_stays_short_however_much_is_wrong() -> None:
-    groups = [replace(LOST, subgroup=f"group {i}") for i in range(40)]
+    groups = [replace(LOST, subgroup=f"group {i}", p_lost=0.0001) for i in range(40)]
     every = Access(tests=tuple(replace(TEST, name=f"test {i}", broken=MANY) for i in range(14)))
     bad = replace(HOLDING, duplicates=MANY, returned=MANY, failed=3, closed=False)
     found = replace(

@@ -95,6 +95,31 @@ def test_V001_equal_scores_stand_in_id_order_and_the_range_over_their_orders_bes
     assert (bounds.tie_low, bounds.tie_high) == (0, 1), "z ties with the last hit, one place beyond the cut"
 
 
+@pytest.mark.parametrize(("relevant", "mean"), [("a", 1), ("z", 0)])
+def test_V001_no_verdict_hangs_on_the_id_of_a_document_that_ties_at_the_cut(
+    tmp_path: Path, relevant: str, mean: float
+) -> None:
+    """By id alone the cheap arm finds all, or nothing. The dear one finds it in any order."""
+    names = ("a", "b", "c", "z")
+    queries = {f"q{n:03d}": {} for n in range(120)}
+    judged = "".join(f"{q}\t{relevant}\t1\n" for q in queries)
+    study = study_of(
+        tmp_path / "s",
+        {name: {} for name in names},
+        queries,
+        judged,
+        k=2,
+        decision={"measure": "recall@2", "slice": "unfiltered", "gap": 0.1, "prefer": ["dimension"]},
+    )
+    asked = dict.fromkeys(queries, angle(5))
+    tied = {name: angle(50 if name == "c" else 5) for name in names} | asked
+    strict = {name: [*angle(5 if name == relevant else 50 + n), 0.0] for n, name in enumerate(names)}
+    dear = dataclasses.replace(given(strict | {q: [*v, 0.0] for q, v in asked.items()}), id="dear")
+    summary = tp.bench(study, candidates=[given(tied), dear]).summary
+    assert [arm.measures["unfiltered"]["recall@2"].mean for arm in summary.candidates] == [mean, 1]
+    assert (summary.decision.verdict, summary.decision.open) == ("undecided", ("given",))
+
+
 def test_V021_a_document_whose_vector_is_not_finite_is_never_ranked(tmp_path: Path) -> None:
     study = study_of(tmp_path / "s", {"a": {}, "b": {}, "nan": {}}, {"q": {}}, "q\ta\t1\n")
     vectors = {"a": angle(1), "b": angle(80), "nan": [math.nan, 1], "q": angle(0)}

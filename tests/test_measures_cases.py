@@ -221,7 +221,7 @@ def test_V001_renaming_documents_changes_no_verdict_and_no_bound(
     assert one.decision.choice == other.decision.choice
     assert [s.state for s in one.decision.standings] == [s.state for s in other.decision.standings]
     for a, b in zip(one.candidates, other.candidates, strict=True):
-        for part in ("tie_low", "tie_expected", "tie_high"):
+        for part in ("tie_low", "tie_expected", "tie_high", "unjudged_worst", "unjudged_best"):
             assert getattr(bounds_of(a, measure), part) == pytest.approx(
                 getattr(bounds_of(b, measure), part), abs=1e-12
             )

@@ -12,13 +12,18 @@ import pytest
 import tiepoint as tp
 from command import Command
 from recorded import benched, change, runnable
-from sample import contract
 from tiepoint.core.power import Power
 from tiepoint.errors import InputError
 from tiepoint.formats.study_toml.write import toml_value
+from tiepoint.stats.enough import fewest
 from tiepoint.stats.paired import least_units
+from tiepoint.stats.population import MOST_ROWS, SINGLE, Mix, Population
+from tiepoint.stats.power import Supposed
+from tiepoint.stats.resample import stream
+from tiepoint.stats.settle import often, two_digits
 from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power
+from tiepoint.workflows.spreads import ASSUMED, suppositions
 
 
 @pytest.fixture
@@ -62,21 +67,39 @@ def archive(
     dev: int = 0,
     names: tuple[str, ...] = ("small", "large"),
     subgroups: int = 3,
+    clusters: tuple[int, ...] = (),
 ) -> Path:
-    """Twenty documents and questions of one relevant document each; every candidate misses a few of its own."""
+    """Twenty documents and questions of one relevant document each; every candidate misses a few of its own.
+
+    clusters   queries of each of the first clusters; the other queries stand alone
+    """
     tables = {
         "study": {"name": "archive", "k": 3, "measures": ["RR@3"], "seed": 7},
         "corpus": {"path": "corpus.jsonl", "id": "_id", "text": "{text}"},
-        "queries": {"path": "queries.jsonl", "id": "_id", "text": "text", "subgroups": "subgroups", "split": "split"},
+        "queries": {
+            "path": "queries.jsonl",
+            "id": "_id",
+            "text": "text",
+            "subgroups": "subgroups",
+            "split": "split",
+            "cluster": "cluster",
+        },
         "qrels": {"path": "qrels.tsv"},
         "access": {"public": True},
         "decision": {"measure": "RR@3", "slice": "unfiltered", "gap": 0.05, "prefer": ["dimension"]},
     }
     folder.mkdir(parents=True)
     split = {i: "dev" if i < dev else "test" for i in range(queries)} if dev else dict.fromkeys(range(queries))
+    of = dict(enumerate(f"seed {c}" for c, size in enumerate(clusters) for _ in range(size)))
     documents = [{"_id": f"d{i:02}", "text": str(i)} for i in range(20)]
     asked = [
-        {"_id": f"q{i:03}", "text": f"q{i}", "subgroups": [f"part {i % subgroups:02}"], "split": split[i]}
+        {
+            "_id": f"q{i:03}",
+            "text": f"q{i}",
+            "subgroups": [f"part {i % subgroups:02}"],
+            "split": split[i],
+            "cluster": of.get(i),
+        }
         for i in range(queries)
     ]
     for name, rows in (("corpus", documents), ("queries", asked)):
@@ -128,13 +151,153 @@ def test_the_named_number_decides_four_times_in_five_and_the_detectable_losses_l
 
 
 def chance_at(study: tp.Study, number: int, **how: float) -> float:
-    from tiepoint.stats.power import Supposed
-    from tiepoint.stats.resample import stream
-    from tiepoint.workflows.spreads import suppositions
-
     (one,) = suppositions(study, **how)
-    found = Supposed(one.population, study.rule.gap, study.rule.level).chance(number, 0.0, rng=stream(9), samples=1_000)
-    return found.right
+    supposed = Supposed(one.population(SINGLE), study.rule.gap, study.rule.level)
+    return supposed.chance(number, 0.0, rng=stream(9), samples=1_000).right
+
+
+def test_uneven_clusters_are_as_uneven_in_the_samples_as_in_the_study() -> None:
+    """190 single queries and 10 clusters of 4: with fewer than 200 clusters nothing can be in, so no chance says it could."""
+    mix = Mix.of(np.repeat([1.0, 4.0], [190, 10]), 4.0)
+    for sd, unequal in ASSUMED:
+        supposed = Supposed(Population.stated(sd, unequal, 2, rng=stream(1), mix=mix), 0.05, 0.95)
+        assert supposed.fewest == 200
+        chances = [supposed.chance(n, 0.0, rng=stream(2), samples=400).decides for n in (100, 150, 199, 200)]
+        assert chances[:3] == [0, 0, 0]
+        assert 0.1 < chances[3] < 0.5
+        assert supposed.needed(0.0, rng=stream(3)) > 200
+    wider = Mix.of(mix.sizes, 6.0)
+    supposed = Supposed(Population.stated(0.2, 0.5, 2, rng=stream(1), mix=wider), 0.05, 0.95)
+    assert supposed.fewest > 250, "another split has a cluster of 6"
+    assert supposed.chance(250, 0.0, rng=stream(2)).decides == 0
+
+
+def test_samples_have_no_more_large_clusters_than_their_share() -> None:
+    mix = Mix.of(np.repeat([1.0, 2.0, 5.0], [7, 2, 1]), 5.0)
+    assert mix.numbers(10).tolist() == [7, 2, 1]
+    assert mix.numbers(9).tolist() == [7, 2, 0]
+    assert mix.numbers(1).tolist() == [1, 0, 0]
+    population = Population.stated(0.2, 0.5, 3, rng=stream(1), mix=mix)
+    for difference in (0.0, 0.05):
+        share = population.shares(difference)
+        counts = population.drawn(40, share, rng=stream(2), samples=50)
+        of_size = [counts[:, population.units.size == size].sum(axis=1) for size in (1, 2, 5)]
+        assert [set(of.tolist()) for of in of_size] == [{28}, {8}, {4}]
+        means = (share @ population.units.mid[:, 1:]) / (share @ population.units.size)
+        assert means == pytest.approx(difference, abs=1e-8)
+
+
+def test_power_and_check_never_contradict_the_least_number(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", clusters=(4,) * 15)
+    found = json.loads(command("power", folder, "--json").out)
+    assert (found["clusters"], found["largest_cluster"], found["least"]) == (195, 4, 188)
+    for one in found["outlooks"]:
+        assert all(row["decides"] == 0 for row in one["rows"] if row["clusters"] < 188)
+        assert one["needed"] >= 188
+        assert 0.1 < one["own"]["decides"] < 0.8
+    small = [group for group in found["groups"] if group["kind"] == "subgroup"]
+    assert all(group["clusters"] < group["least"] < group["needed"] and group["own"]["decides"] == 0 for group in small)
+    checked = json.loads(command("check", folder, "--json").out)["deciding"]
+    assert (checked["clusters"], checked["least"], checked["enough"]) == (195, 188, True)
+    assert list(checked["chances"].values()) == pytest.approx([one["own"]["decides"] for one in found["outlooks"]])
+
+
+def test_the_largest_cluster_is_that_of_any_split(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", dev=40, clusters=(5,))
+    found = json.loads(command("power", folder, "--json").out)
+    assert (found["clusters"], found["largest_cluster"]) == (200, 5)
+    assert found["least"] == least_units(0.05, 0.95, np.ones(200), 5.0) > 200
+    assert all(one["own"]["decides"] == 0 for one in found["outlooks"])
+    checked = json.loads(command("check", folder, "--json").out)["deciding"]
+    assert (checked["least"], checked["enough"]) == (found["least"], False)
+    assert set(checked["chances"].values()) == {0}
+
+
+def test_the_measured_spread_is_around_the_mean() -> None:
+    """One that is always 0.3 ahead, give or take 0.05, spreads with 0.05 and not with 0.3."""
+    away = np.random.default_rng(1).normal(0.3, 0.05, 120)
+    values = np.stack([np.zeros(120), away], axis=1)
+    population = Population.measured(values, np.arange(120))
+    plain = population.shares(0.0)
+    assert np.sqrt(plain @ population.units.mid[:, 1] ** 2) == pytest.approx(away.std())
+    assert Supposed(population, 0.05, 0.95).needed(0.0, rng=stream(1)) < 80
+
+
+def test_a_loss_that_no_query_could_make_is_not_shown() -> None:
+    supposed = Supposed(Population.stated(0.02, 0.5, 2, rng=stream(1)), 0.05, 0.95)
+    assert supposed.population.shares(0.04) is None
+    assert supposed.shown_inside(150, rng=stream(2)) == pytest.approx(0.02 / 0.5**0.5, abs=0.001)
+    assert supposed.shown_outside(150, rng=stream(2)) is None
+
+
+def test_too_few_dev_queries_tell_no_spread(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", dev=19)
+    benched(command, folder)
+    (one, *_) = power(load_study(folder)).outlooks
+    assert one.spread.source == "assumed"
+    assert "on 20 independent dev queries" in one.spread.sentence
+
+
+def test_measured_clusters_are_queries_of_one_dev_cluster() -> None:
+    values = np.stack([np.zeros(6), [0.0, 0.0, 0.0, 0.6, 0.6, -0.3]], axis=1)  # their mean is 0.15
+    mix = Mix.of(np.array([1.0, 2.0, 4.0]), 4.0)
+    population = Population.measured(values, np.array([0, 0, 0, 1, 1, 2]), mix)
+    of_size = [population.units.mid[population.units.size == size, 1] for size in (1, 2, 4)]
+    for size, sums in zip((1, 2, 4), of_size, strict=True):
+        assert sums == pytest.approx(size * np.array([-0.45, -0.15, 0.15, 0.45])[[0, 1, 2, 3]])
+    mixed = Population.measured(values, np.array([0, 0, 1, 1, 1, 2]), mix)
+    sums = mixed.units.mid[mixed.units.size == 2, 1]
+    assert np.isclose(sums, 0.9).any(), "the two of 0.6 next to each other"
+    assert np.isclose(sums, 0.3).any(), "0.6 and the 0 of its own cluster"
+    many = np.random.default_rng(2).random((4_000, 2))
+    assert len(Population.measured(many, np.arange(4_000), mix).units.size) <= MOST_ROWS
+
+
+def test_a_number_is_named_to_two_digits_and_looked_at_closer_only_where_in_doubt() -> None:
+    assert [two_digits(n) for n in (7, 59, 99.5, 149, 201, 27_887)] == [7, 59, 100, 150, 210, 28_000]
+    asked: list[int] = []
+
+    def holding(share: float) -> bool:
+        def held(samples: int) -> np.ndarray:
+            asked.append(samples)
+            return np.arange(samples) < share * samples
+
+        return often(held)
+
+    assert (holding(0.3), holding(1.0), holding(0.75), holding(0.85)) == (False, True, False, True)
+    assert asked == [60, 60, 60, 140, 60, 140]
+
+
+def test_only_queries_that_decide_count_for_a_group(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", queries=80, dev=40, subgroups=1)
+    assert command("bench", folder, "--quiet").code == 4
+    (result,) = (folder / "results").iterdir()
+    summary = json.loads((result / "result.json").read_text(encoding="utf-8"))
+    size = summary["subgroups"]["part 00"]["unfiltered"]
+    assert (size["queries"], size["scored"], size["clusters"]) == (80, 80, 40)
+    assert (size["enough"], size["least"]) == (False, 59)
+    assert (summary["decision"]["clusters"], summary["decision"]["least_queries"]) == (40, 59)
+    (group,) = json.loads(command("power", folder, "--json").out)["groups"]
+    assert (group["clusters"], group["least"]) == (40, 59)
+
+
+def test_fewer_than_20_independent_queries_never_decide(tmp_path: Path, command: Command) -> None:
+    folder = change(archive(tmp_path / "s", queries=24, dev=5, subgroups=1), ("gap = 0.05", "gap = 0.9"))
+    found = json.loads(command("power", folder, "--json").out)
+    assert (found["clusters"], found["least"], found["groups"][0]["least"]) == (19, 20, 20)
+    assert all(one["own"]["decides"] == 0 and one["needed"] == 20 for one in found["outlooks"])
+    checked = json.loads(command("check", folder, "--json").out)["deciding"]
+    assert (checked["least"], checked["enough"], checked["smallest_gap"]) == (20, False, None)
+    assert command("bench", folder, "--quiet").code == 4
+    (result,) = (folder / "results").iterdir()
+    summary = json.loads((result / "result.json").read_text(encoding="utf-8"))
+    assert summary["decision"]["verdict"] == "undecided"
+    assert "Fewer than 20 independent queries decide nothing" in summary["decision"]["sentence"]
+    assert "not even a million" not in (result / "report.md").read_text(encoding="utf-8")
+    size = summary["subgroups"]["part 00"]["unfiltered"]
+    assert (size["clusters"], size["enough"], size["least"]) == (19, False, 20)
+    assert fewest(0.9, "point") == fewest(0.9, 0.95) == 20
+    assert fewest(0.0, 0.95) is None
 
 
 def test_the_spread_of_dev_queries_is_taken_from_the_latest_result(tmp_path: Path, command: Command) -> None:
@@ -151,10 +314,12 @@ def test_the_spread_of_dev_queries_is_taken_from_the_latest_result(tmp_path: Pat
         index="query", columns="candidate", values="value"
     )
     away = (dev["large"] - dev["small"]).to_numpy()
-    assert one.spread.sd == pytest.approx(np.sqrt((away**2).mean()))
+    assert one.spread.sd == pytest.approx(away.std())
+    assert abs(away.mean()) > 0.01, "or the root mean square would do as well"
     assert one.spread.unequal == pytest.approx((away != 0).mean())
     assert one.own.clusters == ARCHIVE - 80, "the test queries decide, and dev alone says how they spread"
     checked = json.loads(command("check", folder, "--json").out)["deciding"]
+    assert checked["smallest_gap"] == pytest.approx(1 - 0.05 ** (1 / (ARCHIVE - 80)))
     (words,) = checked["chances"]
     assert words.startswith("measured, spread")
     assert checked["chances"][words] == pytest.approx(one.own.decides)
@@ -236,45 +401,3 @@ def test_V027_declared_tests_are_counted_and_small_subgroups_do_not_decide(tmp_p
     assert all(group["needed"] == outlook["outlooks"][0]["needed"] > 59 for group in groups)
     assert outlook["outlooks"][0]["shown_inside"] is None, "no loss at all can be shown to lie inside"
     assert outlook["outlooks"][0]["shown_outside"] > 0.05, "the least difference that so few queries detect"
-
-
-def noisy(seed: int) -> tp.Candidate:
-    """Every text has a vector of its own, moved a little each time that it is encoded: what a live model's batches do."""
-    rng = np.random.default_rng(seed)
-
-    def encode(texts: list[str]) -> np.ndarray:
-        vectors = np.full((len(texts), 24), 1e-3, dtype=np.float32)
-        for row, text in enumerate(texts):
-            known = text.removeprefix("q")
-            if known.isdigit():
-                vectors[row, int(known) % 20] = 1
-                if text == known and int(known) >= 20:
-                    vectors[row, int(known) % 20] -= 1e-4
-        return vectors + rng.uniform(-3e-5, 3e-5, vectors.shape).astype(np.float32)
-
-    return tp.Candidate(f"noisy-{seed}", encode=encode, contract=contract(24, metric="dot", revision=str(seed)))
-
-
-def test_V048_what_lies_within_the_noise_of_encoding_decides_nothing(tmp_path: Path) -> None:
-    """50 texts repeated measure the noise; two documents within 1e-4 of each other tie at that floor, and are said to."""
-    folder = archive(tmp_path / "s")
-    with (folder / "corpus.jsonl").open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps({"_id": f"c{i:02}", "text": str(20 + i)}) + "\n" for i in range(20))
-    candidates = [noisy(1), noisy(2)]
-    texts = [str(i % 25) for i in range(50)]
-    first, again = (np.asarray(candidates[0].encode(texts)) for _ in range(2))
-    noise = float(np.abs(first @ first.T - again @ again.T).max())
-    assert 1e-6 < noise < 5e-4
-    strict = tp.bench(load_study(folder), candidates=candidates)
-    floor = change(folder, ("seed = 7", f"seed = 7\ntie_tolerance = {2 * noise + 1e-4:.6f}"))
-    held = tp.bench(load_study(floor), candidates=candidates)
-    for result, moved in ((strict, False), (held, True)):
-        arm = result.summary.candidates[0]
-        bounds = arm.bounds["unfiltered"]["RR@3"]
-        assert (bounds.tie_high - bounds.tie_low > 0.4) == moved
-        assert (arm.ties["unfiltered"].queries == 0) or moved
-        assert any("tied" in line for line in result.summary.decision.warnings) == moved
-    assert held.summary.decision.verdict == "undecided", (
-        "the order of documents that tie within the noise decides nothing"
-    )
-    assert strict.summary.decision.verdict == "decided", "taken at its word, the noise would"

@@ -120,9 +120,12 @@ def test_differences_print_as_audit_json_has_them(audit: Path) -> None:
     found = json.loads((audit / "audit.json").read_text(encoding="utf-8"))["quality"]["deltas"]
     assert found
     for delta in found:
+        group = f"region {delta['region']}" if delta["region"] else delta["subgroup"] or "every query"
         caption = next(c for c in page.tables if c.startswith(f"{delta['slice']} ("))
         (row,) = [
             row for row in page.tables[caption]
-            if row[0] == delta["measure"] and row[1].startswith(delta["subgroup"] or "every query")
+            if row[0] == delta["measure"] and row[1].partition(":")[0] == group
         ]  # fmt: skip
+        assert row[1] == group if delta["enough"] else f"{group}: too few to decide: {delta['least']:,} needed"
+        assert ("]?" in row[5]) == (not delta["trusted"])
         assert row[5].startswith(NONE if delta["difference"] is None else f"{delta['difference']:+.4f}")

@@ -229,5 +229,5 @@ def test_a_movement_is_the_difference_of_both_figures_on_the_queries_of_the_slic
         assert m.up + m.down + m.same == m.n
         assert m.low is None or m.low <= m.difference <= m.high
         assert (m.direction == "equal") == (m.candidate == "hash-64" or m.up + m.down == 0)
-    assert {m.direction for m in found.movements if m.candidate == "mine"} >= {"higher"}
+    assert {m.direction for m in found.movements if m.candidate == "mine"} >= {"too few", "not tested"}
     assert tp.compare(one, other) == found, "seeded"

@@ -14,7 +14,7 @@ from scipy import stats as scipy_stats
 
 from tiepoint.stats import interval, resample
 from tiepoint.stats.fast import single_sums
-from tiepoint.stats.interval import bca, exact_binomial, percentile, trusted
+from tiepoint.stats.interval import bca, exact_binomial, percentile
 from tiepoint.stats.resample import Draws, by_cluster, on_grid, stream
 
 
@@ -183,12 +183,3 @@ def test_every_unit_is_drawn_as_often_as_any_other() -> None:
     pairs = np.corrcoef(drawn.T)[np.triu_indices(11, 1)]
     assert pairs.mean() == pytest.approx(-1 / 10, abs=0.005), "as counts of a multinomial are"
     assert np.abs(np.corrcoef(drawn[:-1, 0], drawn[1:, 0])[0, 1]) < 0.03
-
-
-def test_an_interval_is_trusted_from_ten_units_on_that_differ_from_most() -> None:
-    top = np.ones((30, 2))
-    top[:9, 0], top[:10, 1] = np.linspace(0, 0.8, 9), np.linspace(0, 0.9, 10)
-    assert trusted(top, np.ones_like(top)).tolist() == [False, True]
-    bottom = np.ones_like(top)
-    bottom[9:15] = 0.0
-    assert trusted(top, bottom).tolist() == [False, False], "only units that are scored count"

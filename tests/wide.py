@@ -39,9 +39,11 @@ def wide(queries: int, *, candidates: int = 10) -> tp.Result:
     for view in VIEWS:
         for arm in ids:
             for measure in summary.measures:
+                value = rng.random(queries)
                 columns = {
                     "candidate": pa.repeat(arm, queries), "slice": pa.repeat(view, queries), "query": names,
-                    "measure": pa.repeat(measure, queries), "value": rng.random(queries), "weight": np.ones(queries),
+                    "measure": pa.repeat(measure, queries), "value": value, "weight": np.ones(queries),
+                    "low": value, "high": value, "unjudged": np.zeros(queries, dtype=bool),
                 }  # fmt: skip
                 per_query.append(pa.table(columns, schema=PER_QUERY))
             rankings.append(_rankings(arm, view, names, rng))

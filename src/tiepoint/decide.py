@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tiepoint.core.result import Decision, Standing, State, Verdict
 from tiepoint.core.study import Rule
-from tiepoint.stats.paired import DeficitBounds, deficit_bounds, least_units
-from tiepoint.stats.settle import queries_to_settle
+from tiepoint.stats.enough import FEWEST, fewest
+from tiepoint.stats.paired import DeficitBounds, deficit_bounds
+from tiepoint.stats.settle import Settling, settling
 from tiepoint.stats.units import ArmValues, Units
 from tiepoint.stats.walk import walk
 
@@ -111,6 +112,7 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
     point = _point_choice(order, means, rule.gap) if queries else None
     units = _units(order, evidence) if len(order) > 1 and queries else None
     bounds = None if units is None else deficit_bounds(units, confidence=rule.level)
+    settled = Settling() if units is None else settling(units, gap=rule.gap, confidence=rule.level, rng=rng)
     verdict, choice, states = _verdict(order, rule, units, point)
     standings = tuple(
         Standing(
@@ -137,13 +139,14 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
         clusters=clusters,
         order=tuple(arm.id for arm in order),
         standings=standings,
-        least_queries=least_units(
+        least_queries=fewest(
             rule.gap, rule.level, np.bincount(evidence.cluster).astype(np.float64), float(evidence.largest)
         ),
-        settle_queries=None
-        if units is None
-        else queries_to_settle(units, gap=rule.gap, confidence=rule.level, rng=rng),
-        settle_gap=_settle_gap(bounds),
+        settle_gap=_settle_gap(bounds) if clusters >= FEWEST or rule.confidence == "point" else None,
+        largest_cluster=evidence.largest,
+        settle_queries=settled.queries,
+        settle_low=settled.low,
+        settle_high=settled.high,
         warnings=_warnings(order, means, choice, point, evidence, rule),
         tests=2 * (len(order) - 1) * sum(state != "not tested" for state in states.values()),
     )
@@ -174,6 +177,8 @@ def _verdict(
     if rule.confidence == "point":
         choices = {_point_choice(order, _range_means(order, c), rule.gap) for c in range(-1, len(order))}
         return ("decided", point, {}) if len(choices) == 1 else ("undecided", None, {})
+    if len(units.size) < FEWEST:
+        return "undecided", None, {order[0].id: "open"}
     (walked,) = walk(units, gap=rule.gap, confidence=rule.level)
     states = {arm.id: STATES[state] for arm, state in zip(order, walked, strict=True)}
     choice = next((name for name, state in states.items() if state == "in"), None)
@@ -297,7 +302,12 @@ def _undecided(decision: Decision, asked: str) -> str:
     else:
         why = "the choice changes with the order of tied or unjudged documents"
     text = f"Undecided: on {asked} {why}."
-    if few and decision.confidence != "point":
+    if decision.clusters < FEWEST and decision.confidence != "point":
+        text += (
+            f" Fewer than {FEWEST} independent queries decide nothing: the rule's error rate is not shown there, and "
+        )
+        text += f"here are {decision.clusters:,}."
+    elif few and decision.confidence != "point":
         needed = (
             "no number of queries"
             if decision.least_queries is None
@@ -305,7 +315,7 @@ def _undecided(decision: Decision, asked: str) -> str:
         )
         text += f" So few cannot show any candidate inside it: that takes {needed}, here are {decision.clusters:,}."
     if decision.settle_queries is not None:
-        text += f" Roughly {decision.settle_queries:,} queries would settle it (four times in five)"
+        text += f" {decision.settling()}"
         text += f"; these do at a gap of {decision.settle_gap:.4f}." if decision.settle_gap is not None else "."
     elif decision.settle_gap is not None:
         text += f" These queries settle it at a gap of {decision.settle_gap:.4f}."

@@ -4,6 +4,7 @@
       InputError      the input or the call is wrong                     exit 2
       CannotRun       it could not run on this machine                   exit 3
         NotInstalled  an extra or a package is missing                   exit 3
+      Defect          tiepoint contradicts itself: no input is to blame  exit 3
 
 All problems of one input are collected in `Problems` and raised together, so that one pass mends them all.
 """
@@ -57,6 +58,12 @@ class CannotRun(TiepointError):
 
 class NotInstalled(CannotRun):
     """A package is missing; `fix` holds the command that installs it."""
+
+
+class Defect(TiepointError):
+    """Tiepoint came upon what its own definitions rule out; no figure is made of it."""
+
+    exit_code = 3
 
 
 @dataclass(slots=True)

@@ -22,6 +22,9 @@ def compare(
 ) -> None:
     """Show what moved between two results, per candidate, slice and measure, paired by query.
 
+    A direction (higher, lower) is a test by whole clusters, over all orders of tied documents, corrected for all directions of
+    its table (Holm). The intervals describe and decide nothing.
+
     Refused where definitions, k, corpus, queries, judgements or regions differ; files are compared by what they say, so a
     shuffled or re-saved one compares. Exit codes: 0 compared, 2 refused, 3 a result has no rows/.
 

@@ -20,7 +20,8 @@ def power(
         float, typer.Option("--difference", metavar="D", help="How much the others are truly ahead of the cheapest.")
     ] = 0.0,
     spread: Annotated[
-        float | None, typer.Option("--spread", metavar="SD", help="Standard deviation of a query's difference.")
+        float | None,
+        typer.Option("--spread", metavar="SD", help="Standard deviation of a query's difference, around its mean."),
     ] = None,
     unequal: Annotated[
         float | None,
@@ -30,9 +31,10 @@ def power(
 ) -> None:
     """Say how likely the study's rule is to decide, by number of queries, and how many it would take. Encodes nothing.
 
-    The rule's own code walks over samples of a supposed population. Its spread is measured on the dev queries of the latest
-    result, or stated, or else assumed, which is said. What is shown is the owner's own. Exit codes: 0 shown, 2 the study or
-    an option is wrong, or the rule decides by point estimate.
+    The rule's own code walks over samples of a supposed population. Its clusters are as large as those of the study that
+    decide; its spread, around the mean, is measured on the dev queries of the latest result, or stated, or else assumed,
+    which is said. With fewer than 20 independent queries nothing is decided. What is shown is the owner's own. Exit codes: 0
+    shown, 2 the study or an option is wrong, or the rule decides by point estimate.
 
     Example: tiepoint power county-archive --difference 0.01
     """

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 AUDIT_VERSION = 1
 Outcome = Literal["pass", "fail", "undecided", "not executed"]
+EVERY = "every query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,11 @@ class Provenance:
 class Delta:
     """One measure on one group of queries, paired: target less source.
 
-    subgroup       None: every query of the slice (of its test split, where splits are named)
+    subgroup, region   the group; both None: every query of the slice (of its test split, where splits are named)
     n, clusters    queries that both score, and independent ones among them
     low, high      two-sided interval of the difference as ranked; None: it cannot be told
+    trusted        False: the spread rests on fewer than 15 independent queries (most do not move, or a few move far), so that
+                   the interval may miss the mean more often than it says
     worst          the lower one-sided bound of the difference at the confidence: the target at its smallest and the source
                    at its largest over orders of tied documents, with the imagined worst query; None: of measures that
                    cannot decide, and without a query
@@ -192,9 +195,16 @@ class Delta:
     least_loss     no loss smaller than this can be ruled out with so few independent queries; None where worst is
     target_low, target_high   one-sided bounds of the target's own mean, likewise (the imagined query is worth 0, and 1); of
                    the gates' measure on the gates' slice alone
-    p, p_holm      two-sided randomisation test, alone and after Holm over the family that is tested; None: not tested
+    p_lost         one-sided p of the hypothesis that the target loses at most what is tolerated, ties for the target, with the
+                   imagined best query; not corrected (see GateResult.hypotheses). Of the gates' measure on the gates' slice alone
+    p_below        likewise of the hypothesis that the target's own mean lies at or above the least one asked for; of every
+                   query, where one is asked for
+    p, p_holm      two-sided randomisation test of no difference at all, of the values as ranked, alone and after Holm over all
+                   that are tested so (Quality.randomised): it describes, and no gate looks at it; None: not tested
     wins, losses, ties   queries whose value as ranked is greater in the target, smaller, equal
-    enough         False: too few queries to decide anything on this group
+    enough         False: fewer independent queries than least, so that nothing is decided on them, whatever the figures are
+    least          of a group: what is stated, what it takes to rule out the tolerated loss, or 20, whichever is most; of every
+                   query 20: below it the error of a bound is not shown to hold
     """
 
     measure: str
@@ -218,6 +228,23 @@ class Delta:
     least_loss: float | None = None
     target_low: float | None = None
     target_high: float | None = None
+    region: str | None = None
+    trusted: bool = True
+    p_lost: float | None = None
+    p_below: float | None = None
+    least: int = 20
+
+    @property
+    def whole(self) -> bool:
+        """True where it is of every query, not of a group."""
+        return self.subgroup is None and self.region is None
+
+    @property
+    def group(self) -> str:
+        """`every query`, `policy`, `region North`."""
+        if self.region is not None:
+            return f"region {self.region}"
+        return EVERY if self.subgroup is None else self.subgroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +277,9 @@ class Quality:
     """Each query encoded by its own space, exact search in both.
 
     split        the split that every delta is of; None: the study names none, and they are of all queries
-    tests        how many hypotheses were tested, over which Holm's correction runs: the gates' measure on the gates' slice,
-                 over all its queries and over each subgroup that is large enough
+    randomised   how many randomisation tests of no difference were made, over which their Holm's correction runs: the gates'
+                 measure on the gates' slice, over all its queries and over each subgroup and region that is large enough.
+                 No gate looks at them; AuditSummary.tests counts what gates test
     level        of the intervals
     lost         the queries that lost most of the gates' measure on the gates' slice, worst first; each with its first k hits
     lost_hidden  why queries are left out of lost for these readers, all of them or those with an answer that they may not
@@ -260,7 +288,7 @@ class Quality:
     """
 
     deltas: tuple[Delta, ...]
-    tests: int
+    randomised: int
     level: float
     lost: tuple[Lost, ...]
     source_missing: int
@@ -276,16 +304,18 @@ class Agreement:
     k                  of the top k that is compared
     queries            of the slice, judged or not
     undefined          queries whose two rankings are both empty: no agreement, in no mean
-    jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries
-    entered, left      (query, document) pairs in the target's top k alone, in the source's alone; only documents that the
-                       readers may see are counted; None: under an acl without readers nothing is counted
+    jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries; tied
+                       documents: the mean over all their orders
+    jaccard_low, jaccard_high, overlap_low, overlap_high   the same at the least and at the most over all orders
+    entered, left      (query, document) pairs in the target's top k alone, in the source's alone, as ranked; only documents
+                       that the readers may see are counted; None: under an acl without readers nothing is counted
     entered_judged, left_judged   of those, the judged ones
     judged_k           the cut-off of the gates' measure
     source_judged, target_judged  Judged@judged_k over the scored queries
     questioned         the judgements are pooled and the two differ: unjudged hits stand in the bounds of the slice's Deltas
-    measure, difference_worst, difference_best   the difference of the gates' measure (target less source) with the
-                       target's unjudged hits as not relevant and the source's as relevant, and the reverse; None: no query
-                       of the slice is scored
+    measure, difference_worst, difference_best   between what the mean difference of the gates' measure (target less source)
+                       lies, whatever grades the unjudged hits of either side have (one that is relevant counts in R on both)
+                       and however tied documents are ordered; None: no query of the slice is scored
     """
 
     slice: str
@@ -293,7 +323,11 @@ class Agreement:
     queries: int
     undefined: int
     jaccard: float | None
+    jaccard_low: float | None
+    jaccard_high: float | None
     overlap: float | None
+    overlap_low: float | None
+    overlap_high: float | None
     persistence: float
     entered: int | None
     left: int | None
@@ -334,12 +368,37 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """One hypothesis that a gate tests. All of them follow from [gates] and the number of queries, never from what was measured.
+
+    of            what it is of: `every query`, `policy`, `region North`, `source`
+    states        what is held until it is shown to be wrong
+    speaks_for    the outcome of the gate that its rejection speaks for
+    level         how often at most it is rejected although it is true; where it is corrected, how often any of its family is
+    correction    for what it is corrected, or why it need not be
+    p             one-sided; None: it is judged by its bound
+    p_corrected   None: not corrected
+    rejected      whether it was shown to be wrong
+    """
+
+    of: str
+    states: str
+    speaks_for: Literal["pass", "fail"]
+    level: float
+    correction: str
+    rejected: bool
+    p: float | None = None
+    p_corrected: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
     """One gate: what it found, against what was written before the run.
 
     mechanical   True: it looks at what the spaces hold, not at how well they rank
     evidence     one or two sentences with the figures
     threshold    what was asked, in words
+    hypotheses   all that it tested; empty: it looks at facts, or could not be executed
     """
 
     name: str
@@ -347,14 +406,19 @@ class GateResult:
     mechanical: bool
     evidence: str
     threshold: str
+    hypotheses: tuple[Hypothesis, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideName:
-    """One of the two spaces: its name, and its contract."""
+    """One of the two spaces: its name, and its contract.
+
+    noise   by how much scores of the same text differ at most when it is encoded again; None: not measured
+    """
 
     name: str
     contract: Mapping[str, object]
+    noise: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,6 +429,7 @@ class AuditSummary:
     bounded             who it is for, in one sentence
     outcome             of all gates: fail when one fails, else undecided when one is, else not executed when one is, else pass
     mechanical_outcome  of the mechanical gates alone
+    tests               how many hypotheses all gates test, see GateResult.hypotheses
     quality_decision_required   always True: gates that pass authorise no release, a person does
     not_executed        section to the reason
     notes               what was read and how; lines that count and name no document
@@ -392,6 +457,7 @@ class AuditSummary:
     gates: tuple[GateResult, ...]
     outcome: Outcome
     mechanical_outcome: Outcome
+    tests: int = 0
     quality_decision_required: Literal[True] = True
     definitions: Mapping[str, str] = field(default_factory=dict)
     not_executed: Mapping[str, str] = field(default_factory=dict)

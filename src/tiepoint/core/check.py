@@ -149,7 +149,7 @@ class Deciding:
     least               below so many clusters no candidate can be shown inside the gap; None: no number would do, or the
                         point choice is the verdict
     enough              False: these queries cannot show any candidate inside the gap; None under "point"
-    smallest_gap        the smallest gap that so many clusters could show at all; None: no query, or "point"
+    smallest_gap        the smallest gap that so many clusters could show at all; None: fewer than 20, or "point"
     chances             the chance that so many clusters decide where the candidates are truly equal, by how their differences
                         lie, in words; None: cannot be told. Empty under "point"
     """

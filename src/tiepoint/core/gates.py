@@ -17,8 +17,9 @@ class Gates:
     loss               how much of its mean the target may lose; None: [decision] gap
     confidence         of every bound, between 0.5 and 1
     least_mean         the target's mean must lie at or above it; None: not asked for
-    subgroup_loss      how much each subgroup may lose; None: as `loss`
-    subgroup_queries   a subgroup of fewer independent queries is too small to decide
+    subgroup_loss      how much each subgroup and each region may lose; None: as `loss`
+    subgroup_queries   a subgroup or region of fewer independent queries is too small to decide; so it is below the number that
+                       it takes to rule out its tolerated loss, and below 20, whatever stands here
     critical           ids of queries that must not fall at all; `subgroup:policy` stands for the queries of that subgroup that
                        have an answer
     elsewhere          the share of rows that may lie outside their declared space (upper bound of the provenance check)
@@ -31,7 +32,7 @@ class Gates:
     confidence: float = 0.95
     least_mean: float | None = None
     subgroup_loss: float | None = None
-    subgroup_queries: int = 10
+    subgroup_queries: int = 20
     critical: tuple[str, ...] = ()
     elsewhere: float = 0.02
     sample: int = 300

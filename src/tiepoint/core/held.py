@@ -57,6 +57,7 @@ class Held:
                None: no text is known, and provenance cannot be checked
     stretch    (rows,) int64: which stretch of making the row came from (the encoding of a store); None: not known
     notes      what was read and how, what was left out: lines that count and name no document
+    noise      see core.space.Space; None: not measured
     """
 
     name: str
@@ -69,6 +70,7 @@ class Held:
     texts: pa.ChunkedArray | None = None
     stretch: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
+    noise: float | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

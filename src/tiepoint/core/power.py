@@ -15,7 +15,7 @@ class Spread:
     source      measured, stated or assumed
     sentence    where it comes from, in words
     arms        candidates that are walked
-    sd          standard deviation of the difference on a query; of several others the widest
+    sd          standard deviation of the difference on a query, around its mean; of several others the widest
     unequal     share of the queries on which the two differ; of the same pair
     """
 
@@ -28,7 +28,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """With so many independent queries: the chance that the rule decides, and decides what the true means ask for."""
+    """With so many independent queries, in clusters like the study's: the chance that the rule decides, and decides what the
+    true means ask for.
+    """
 
     clusters: int
     decides: float
@@ -41,7 +43,7 @@ class Outlook:
 
     rows             by number of independent queries (clusters), the study's own number among them
     own              the chance at the study's own number; None: no query decides, or no such population
-    needed           roughly the least number that decides rightly four times in five; None: not even a million
+    needed           roughly the least number, to two digits, that decides rightly four times in five; None: not even a million
     shown_inside     the largest true loss that the study's own number still shows inside the gap four times in five; None:
                      not even a loss of 0
     shown_outside    the least true loss that it shows outside the gap four times in five; None: none
@@ -60,9 +62,9 @@ class GroupOutlook:
     """A subgroup or region that is to decide alone, in the rule's slice.
 
     kind       subgroup or region
-    clusters   its independent scored queries
-    least      below so many nothing can be in; None: no number would do
-    needed     see Outlook
+    clusters   its independent scored queries that decide
+    least      below so many, in clusters like its own, nothing is decided; None: no number would do
+    needed     see Outlook; in clusters like its own
     own        see Outlook
     """
 
@@ -80,8 +82,8 @@ class Power:
 
     queries, clusters   scored queries of the rule's slice, of the test split where splits are named, and the independent
                         ones among them
-    largest_cluster     queries of the largest of these
-    least               below so many clusters like these nothing can be in; None: no number would do
+    largest_cluster     queries of the slice's largest cluster, of whatever split: the imagined one is as large
+    least               below so many clusters like these nothing is decided; None: no number would do
     difference          how much every other candidate is truly ahead of the cheapest one
     outlooks            one for each spread; several only where the spread is assumed
     groups              under the first spread

@@ -18,8 +18,8 @@ State = Literal["in", "out", "open", "not tested"]
 class Figure:
     """A mean over n scored queries with its two-sided interval; None: could not be measured.
 
-    trusted   False: fewer than 10 independent queries have another value than most, so that the interval may miss the mean more
-              often than it says
+    trusted   False: the spread rests on fewer than 15 independent queries (most are equal, or a few lie far from the rest), so
+              that the interval may miss the mean more often than it says
     """
 
     mean: float | None
@@ -53,10 +53,15 @@ Slices: TypeAlias = Mapping[str, Figures]
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """Queries of a slice whose ranking ties at the cut k, and the pairs (hit, document left out) that tie there."""
+    """Queries of a slice whose ranking ties at the cut k, and the pairs (hit, document left out) that tie there.
+
+    by_noise   queries with such a pair that does not tie, and whose order noise of encoding could have made: neighbour by
+               neighbour its scores lie within twice the noise; None: no noise was measured
+    """
 
     queries: int
     pairs: int
+    by_noise: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +107,8 @@ class CutRecall:
 class Group:
     """How many queries of a subgroup or region stand in a slice.
 
-    clusters   independent ones among the scored
-    enough     False: too few to decide anything on this group alone
+    clusters   independent ones among the scored that decide: of the test split where splits are named
+    enough     False: too few of them to decide anything on this group alone
     least      how many independent ones, in clusters as uneven as these, it takes at least; None: no number would do
     """
 
@@ -194,6 +199,8 @@ class CandidateResult(ArmFigures):
     tokens_cut        share of the documents' tokens beyond the model's limit
     recall_cut        None where the model has no limit, its tokens cannot be counted, or nothing was cut
     documents_missing, queries_missing   items without a vector
+    noise             by how much scores of the same text differ at most when it is encoded again, in units of the score; 0: they
+                      do not; None: not measured, as of vectors made elsewhere
     """
 
     id: str
@@ -223,6 +230,7 @@ class CandidateResult(ArmFigures):
     documents_missing: int = 0
     queries_missing: int = 0
     missing: tuple[str, ...] = ()
+    noise: float | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -258,8 +266,13 @@ class Decision:
     choice            None unless decided
     point_choice      the cheapest candidate whose mean is within the gap of the best mean; None: none measured
     open              candidates that the rule could call neither in nor out
+    largest_cluster   queries of the slice's largest cluster, of whatever split: the imagined one is as large, so the verdict
+                      is for populations without a larger one
     least_queries     below this many independent queries (clusters as uneven as these) nothing can be in
-    settle_queries    roughly how many queries would settle it four times in five; None: not even a million, at these means
+    settle_queries    roughly how many queries would settle it four times in five, if means and spreads are as in these; None:
+                      not even a million, or fewer than 20 independent queries are here
+    settle_low        a tenth of such samples of queries name fewer than this; None where settle_queries is
+    settle_high       a tenth name more; None: more than a million, or settle_queries is None
     settle_gap        the smallest gap at which these queries decide; None: no gap below 1 does
     tests             one-sided hypotheses that the walk put to the test: of every candidate it came to, against every other,
                       that it loses more than the gap and that it does not
@@ -285,6 +298,18 @@ class Decision:
     settle_gap: float | None
     warnings: tuple[str, ...] = ()
     tests: int = 0
+    largest_cluster: int = 1
+    settle_low: int | None = None
+    settle_high: int | None = None
+
+    def settling(self) -> str:
+        """How many queries would settle it, between what that number moves, and on which condition; settle_queries is named."""
+        between = ""
+        if self.settle_low is not None and self.settle_low != self.settle_high:
+            high = "more than a million" if self.settle_high is None else f"{self.settle_high:,}"
+            between = f" ({self.settle_low:,} to {high})"
+        start = f"Roughly {self.settle_queries:,} queries{between} would settle it four times in five"
+        return f"{start}, if means and spreads are as in these"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,8 +397,10 @@ class Result:
 
     summary      result.json: bounded by [report] readers
     conditions   conditions.json
-    per_query    candidate, slice, query, measure, value, weight (in the mean; null where value is); baselines stand as
-                 candidates "bm25" and "random"
+    per_query    candidate, slice, query, measure, value, weight (in the mean; null where value is), low and high (over all
+                 orders of documents that tie, or that noise of encoding alone tells apart), unjudged (pooled judgements, and an
+                 unjudged document may stand in the first k); the last three are null in a result recorded before they were.
+                 Baselines are "bm25" and "random"
     rankings     candidate, slice, query, rank, document, score, grade (null: unjudged), shown (readers may see it)
     gold         slice, query, document, grade, state (found, missed, filtered, absent), found_by, shown
     queries      query, cluster, split, subgroups, regions, rare, no_answer

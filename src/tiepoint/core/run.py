@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+DEEPEST = 10_000
+"""The deepest cut-off: a ranking is held in memory for every query, and nobody reads further."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -44,7 +47,10 @@ class Run:
     eligible    (queries,) int64: documents that the principal may read and the filter admits
     tied_start  (queries + 1,) int64, and
     tied        int32: for each query the eligible documents beyond depth whose score ties with the last hit
-    tolerance   scores within it count as tied
+    tolerance   scores within it of the best of their tie count as tied
+    noise       so do neighbours within it, however many stand between the first and the last of them; beyond the depth, only
+                what lies within it of the last hit: nothing else could take a hit's place. 0: nothing is tied by noise
+    tied_score  (as tied) float64; None: not kept
     failed      query position to the reason why it could not be searched; such a query is a miss
     proof       of an exact search; None: the rankings were made in another way
     """
@@ -57,6 +63,8 @@ class Run:
     tolerance: float
     failed: dict[int, str]
     proof: Proof | None = None
+    noise: float = 0.0
+    tied_score: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.document)

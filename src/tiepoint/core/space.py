@@ -32,8 +32,18 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space:
-    """A contract and the vectors made under it; queries and documents are never mixed up."""
+    """A contract and the vectors made under it; queries and documents are never mixed up.
+
+    noise   by how much a score of a document moves at most when its text is encoded again (encoding/noise.py), in units of the
+            contract's score; 0: not at all; None: not measured
+    """
 
     contract: Contract
     documents: Vectors
     queries: Vectors
+    noise: float | None = None
+
+    @property
+    def floor(self) -> float:
+        """Two scores of one query no further apart than this are told apart by noise alone: both carry it. 0: not measured."""
+        return 2 * (self.noise or 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -85,11 +85,18 @@ def batches(one: Pass, embedder: Embedder) -> Iterator[NDArray[np.int64]]:
     else:
         lengths = {int(i): len(one.inputs.text(int(i))) for i in one.todo}
     ordered = sorted(lengths, key=lambda i: (-lengths[i], one.inputs.id(i)))
+    yield from packed(ordered, lengths if counted else None, limit)
+
+
+def packed(order: Iterable[int], tokens: Mapping[int, int] | None, limit: BatchLimit) -> Iterator[NDArray[np.int64]]:
+    """Texts in this order, in batches within the limit. tokens: of each text, after the cut; None: they cannot be counted."""
     batch: list[int] = []
-    for i in ordered:
-        if batch and not _fits(len(batch) + 1, lengths[batch[0]] if counted else None, limit):
+    longest = 0
+    for i in order:
+        longest = max(longest, 0 if tokens is None else tokens[i])
+        if batch and not _fits(len(batch) + 1, None if tokens is None else longest, limit):
             yield np.array(batch)
-            batch = []
+            batch, longest = [], 0 if tokens is None else tokens[i]
         batch.append(i)
     if batch:
         yield np.array(batch)

@@ -18,8 +18,9 @@ from tiepoint.encoding.embedder import Embedder
 from tiepoint.encoding.encoded import Encoded, EncodingFailed, Items, Timing
 from tiepoint.encoding.live import Live, attempt
 from tiepoint.encoding.lock import alone_in
+from tiepoint.encoding.noise import SAMPLE, measure_noise
 from tiepoint.encoding.progress import SILENT, Progress
-from tiepoint.encoding.shelf import SCHEMA, Memory, Shelf, Store, Work
+from tiepoint.encoding.shelf import SCHEMA, Memory, Shelf, Store, Work, positions
 from tiepoint.encoding.store import open_store
 from tiepoint.encoding.unknown import unknown_reason
 
@@ -64,7 +65,9 @@ def encode_space(
 
 
 def _make(live: Live, passes: list[Pass], store: Store, threads: int, progress: Progress) -> None:
-    """Load, probe, count, warm up, encode documents and then queries, time single queries, put all on the shelf."""
+    """Load, probe, count, warm up, encode documents and then queries, time single queries, encode some documents again for
+    the noise, put all on the shelf.
+    """
     load_s = live.load()
     live.probe()
     for one in passes:
@@ -79,7 +82,14 @@ def _make(live: Live, passes: list[Pass], store: Store, threads: int, progress: 
             progress.finish()
     asked = passes[1].inputs
     latency = live.latency([asked.prompt + text for text in asked.items.texts])
-    store.finish(load_s=load_s, threads=threads, latency=latency)
+    noise = measure_noise(live, passes[0], store) if _noise_is_due(passes[0], store) else None
+    store.finish(load_s=load_s, threads=threads, latency=latency, noise=noise)
+
+
+def _noise_is_due(documents: Pass, store: Store) -> bool:
+    """Where it was never measured, or as many documents are new as it takes: a few changed ones do not pay for a sample."""
+    made = int((positions(documents.inputs.keys, store.pending) >= 0).sum()) if len(store.pending) else 0
+    return made >= SAMPLE or (len(store.pending) > 0 and store.shelf.noise is None)
 
 
 def _count(live: Live, one: Pass) -> None:
@@ -169,7 +179,7 @@ def _encoded(contract: Contract, passes: list[Pass], store: Store) -> Encoded:
         fresh[[*one.todo, *one.failed]] = True
         cached.append(int((~fresh)[of_item].sum()))
     return Encoded(
-        space=Space(contract, vectors[0], vectors[1]),
+        space=Space(contract, vectors[0], vectors[1], shelf.noise),
         timing=_timing(shelf, vectors[0], cached),
         document_lengths=lengths[0],
         query_lengths=lengths[1],

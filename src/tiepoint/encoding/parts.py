@@ -108,6 +108,17 @@ class Parts:
         for path in self._files:
             yield np.load(path.with_suffix(".npy"))
 
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
+        """(rows, dimension) some of the vectors, numbered over all parts; nothing else is read from disk."""
+        taken = np.empty((len(rows), self.contract.dimension), dtype=self.contract.dtype)
+        start = 0
+        for path, table in zip(self._files, self.tables, strict=True):
+            inside = (rows >= start) & (rows < start + len(table))
+            if inside.any():
+                taken[inside] = np.load(path.with_suffix(".npy"), mmap_mode="r")[rows[inside] - start]
+            start += len(table)
+        return taken
+
     def clear(self) -> None:
         """Remove the folder: everything in it stands elsewhere now, or is not wanted."""
         if self.folder.exists():

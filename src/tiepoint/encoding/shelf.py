@@ -50,7 +50,10 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """One encoding and its figures; a run that was killed and taken up again counts as one, with the seconds of both."""
+    """One encoding and its figures; a run that was killed and taken up again counts as one, with the seconds of both.
+
+    noise   see encoding.noise.measure_noise; None: not measured, as by versions that did not
+    """
 
     date: str
     documents: int
@@ -62,9 +65,12 @@ class Encoding:
     query_p50_ms: float | None
     query_p95_ms: float | None
     queries_per_s: float | None
+    noise: float | None = None
 
     @classmethod
-    def of(cls, works: Sequence[Work], *, load_s: float, threads: int, latency: Latency) -> Encoding:
+    def of(
+        cls, works: Sequence[Work], *, load_s: float, threads: int, latency: Latency, noise: float | None
+    ) -> Encoding:
         """The record of an encoding that ends now."""
         made = [work for work in works if work.role == "document"]
         tokens = [work.tokens for work in made if work.tokens is not None]
@@ -79,6 +85,7 @@ class Encoding:
             query_p50_ms=latency.p50_ms,
             query_p95_ms=latency.p95_ms,
             queries_per_s=latency.per_s,
+            noise=noise,
         )
 
 
@@ -110,6 +117,18 @@ class Shelf:
         rows[found] = np.where(self.usable[rows[found]], rows[found], -1)
         return rows
 
+    def vectors_of(self, keys: pa.Array) -> NDArray[np.floating]:
+        """(keys, dimension) the vectors of these keys, NaN where there is none that is usable."""
+        rows = self.rows_of(keys)
+        found = np.full((len(rows), self.vectors.shape[1]), np.nan, dtype=self.vectors.dtype)
+        found[rows >= 0] = self.vectors[rows[rows >= 0]]
+        return found
+
+    @property
+    def noise(self) -> float | None:
+        """The largest noise that one of the encodings measured; None: none did."""
+        return max((one.noise for one in self.history if one.noise is not None), default=None)
+
     def column(self, name: str, rows: NDArray[np.int64], *, unknown: int) -> NDArray[np.int64]:
         """(rows,) numbers of a column; `unknown` where the row is -1 or the number is null."""
         values = pc.fill_null(self.table.column(name).cast(pa.int64()), unknown).to_numpy()
@@ -129,7 +148,10 @@ class Store(Protocol):
     def add(self, table: pa.Table, vectors: NDArray[np.floating], work: Work) -> None:
         """Take a shard of one role: columns SCHEMA and as many vectors."""
 
-    def finish(self, *, load_s: float, threads: int, latency: Latency) -> Shelf:
+    def vectors_of(self, keys: pa.Array) -> NDArray[np.floating]:
+        """(keys, dimension) vectors on the shelf or pending; NaN where there is none."""
+
+    def finish(self, *, load_s: float, threads: int, latency: Latency, noise: float | None) -> Shelf:
         """Put everything that was added onto the shelf, as one encoding."""
 
 
@@ -164,10 +186,17 @@ class Memory:
         self._tables.append(table)
         self._works.append(work)
 
-    def finish(self, *, load_s: float, threads: int, latency: Latency) -> Shelf:
+    def vectors_of(self, keys: pa.Array) -> NDArray[np.floating]:
+        """(keys, dimension) vectors that were added; NaN where there is none."""
+        rows = positions(keys, self.pending)
+        found = np.full((len(rows), self.contract.dimension), np.nan, dtype=self.contract.dtype)
+        found[rows >= 0] = self._vectors[rows[rows >= 0]]
+        return found
+
+    def finish(self, *, load_s: float, threads: int, latency: Latency, noise: float | None) -> Shelf:
         """Everything that was added, as the one encoding there is."""
         table = pa.concat_tables([SCHEMA.empty_table(), *self._tables])
-        encoding = Encoding.of(self._works, load_s=load_s, threads=threads, latency=latency)
+        encoding = Encoding.of(self._works, load_s=load_s, threads=threads, latency=latency, noise=noise)
         usable = np.ones(len(table), dtype=bool)
         self.shelf = Shelf(numbered(table, 0), self._vectors[: len(table)], usable, (encoding,))
         return self.shelf

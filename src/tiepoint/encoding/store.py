@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from tiepoint.core.contract import Contract
 from tiepoint.encoding.check import check_vectors
 from tiepoint.encoding.parts import BROKEN, Parts
-from tiepoint.encoding.shelf import ON_SHELF, Encoding, Latency, Shelf, Work, numbered
+from tiepoint.encoding.shelf import ON_SHELF, Encoding, Latency, Shelf, Work, numbered, positions
 
 LAYOUT = 1
 BLOCK_ROWS = 16_384
@@ -49,7 +49,14 @@ class DiskStore:
         """Write one shard beside the store."""
         self.parts.add(table, vectors, work)
 
-    def finish(self, *, load_s: float, threads: int, latency: Latency) -> Shelf:
+    def vectors_of(self, keys: pa.Array) -> NDArray[np.floating]:
+        """(keys, dimension) vectors on the shelf or in the parts; NaN where there is none."""
+        found = self.shelf.vectors_of(keys)
+        rows = np.where(np.isnan(found).any(axis=1), positions(keys, self.pending), -1)
+        found[rows >= 0] = self.parts.take(rows[rows >= 0])
+        return found
+
+    def finish(self, *, load_s: float, threads: int, latency: Latency, noise: float | None) -> Shelf:
         """Write the next store beside, put it in this one's place by two renames, read it.
 
         Vectors of texts that the study no longer has are kept: they cost disk, and making them again costs time or money.
@@ -58,7 +65,7 @@ class DiskStore:
         if not self.parts.tables:
             return self.shelf
         kept = np.flatnonzero(self.shelf.usable)
-        encoding = Encoding.of(self.parts.works, load_s=load_s, threads=threads, latency=latency)
+        encoding = Encoding.of(self.parts.works, load_s=load_s, threads=threads, latency=latency, noise=noise)
         history = (*self.shelf.history, encoding)
         new = [numbered(table, len(self.shelf.history)) for table in self.parts.tables]
         table = pa.concat_tables([self.shelf.table.take(pa.array(kept)), *new])

@@ -34,12 +34,14 @@ class Stored:
     contract   as its manifest says
     items      columns of encoding.shelf.ON_SHELF, one row a vector
     vectors    (rows, dimension), memory-mapped
+    noise      the largest that its encodings measured; None: none did
     """
 
     folder: Path
     contract: Contract
     items: pa.Table
     vectors: NDArray[np.floating]
+    noise: float | None = None
 
     def held(self) -> Held:
         """What the store says by itself: role, item and content hash of each row; everything else is not known."""
@@ -62,6 +64,7 @@ class Stored:
             vectors=self.vectors,
             stretch=pc.fill_null(self.items.column("encoding").cast(pa.int64()), -1).to_numpy(),
             notes=(ALONE,),
+            noise=self.noise,
         )
 
 
@@ -81,9 +84,10 @@ def read_space_folder(folder: Path) -> Stored:
     try:
         manifest = json.loads((folder / FILES[0]).read_text(encoding="utf-8"))
         layout, signature, stated = manifest["layout"], manifest["signature"], manifest["contract"]
+        measured = [one.get("noise") for one in manifest["encodings"]]
         items = pq.read_table(folder / FILES[1], memory_map=False).combine_chunks()
         vectors: NDArray[np.floating] = np.load(folder / FILES[2], mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, pa.ArrowException) as error:
         raise InputError(
             f"{folder.name} cannot be read as a space ({type(error).__name__})", where=str(folder), fix=FIX
         ) from None
@@ -103,4 +107,5 @@ def read_space_folder(folder: Path) -> Stored:
             where=str(folder),
             fix="encode the space again with tiepoint bench STUDY",
         )
-    return Stored(folder, contract, items, vectors)
+    noise = max((float(one) for one in measured if isinstance(one, int | float)), default=None)
+    return Stored(folder, contract, items, vectors, noise)

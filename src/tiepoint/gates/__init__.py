@@ -10,7 +10,7 @@ from functools import cache
 from tiepoint.core.audit import GateResult, Outcome
 from tiepoint.gates.gate import Gate
 
-PLAIN = ("gate",)
+PLAIN = ("gate", "tested")
 
 
 @cache

@@ -11,6 +11,7 @@ from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import NAMED, Findings, Gate, counted
 
 ROUNDING = 1e-12
+"""Of values alone: sums of floats differ by as much. The floor of what counts as a fall is the noise, within worst and best."""
 UNFILTERED = "unfiltered"
 
 
@@ -31,6 +32,7 @@ class _Value:
 def judge(found: Findings, _: Gates) -> GateResult | None:
     """Fail where one falls however tied documents are ordered; pass where none does; undecided where ties decide.
 
+    Documents that noise of encoding alone tells apart tie as well (Run.noise): what they move is no fall, and no proof of none.
     A query that the gates' slice does not have (no region under `filtered`) is looked at without filter, as it is asked. One that
     is not scored leaves the gate undecided. None: no query is named.
     """

@@ -13,6 +13,7 @@ from tiepoint.core.audit import (
     Contracts,
     Delta,
     GateResult,
+    Hypothesis,
     Inventory,
     Offenders,
     Outcome,
@@ -36,7 +37,7 @@ class Findings:
     per_query         as Audit.per_query; empty without a study
     critical          the ids of the critical queries, subgroups resolved
     single            whether the evidence may tell of a single query: under an acl without readers it may not
-    small             scored subgroups of the gates' slice that are too small to stand among the deltas
+    small             scored subgroups and regions of the gates' slice that are too small to stand among the deltas
     reason            why nothing was ranked; None: both sides were
     """
 
@@ -81,10 +82,17 @@ class Gate:
     judge: Callable[[Findings, Gates], GateResult | None]
     beyond: bool = False
 
-    def result(self, outcome: Outcome, evidence: str, threshold: str) -> GateResult:
+    def result(
+        self, outcome: Outcome, evidence: str, threshold: str, hypotheses: tuple[Hypothesis, ...] = ()
+    ) -> GateResult:
         """A result of this gate."""
         return GateResult(
-            name=self.name, outcome=outcome, mechanical=self.mechanical, evidence=evidence, threshold=threshold
+            name=self.name,
+            outcome=outcome,
+            mechanical=self.mechanical,
+            evidence=evidence,
+            threshold=threshold,
+            hypotheses=hypotheses,
         )
 
 
@@ -110,6 +118,13 @@ def listed(sentences: Sequence[str]) -> str:
 def percent(share: float) -> str:
     """`95%`, `97.5%`: never rounded to another threshold."""
     return f"{round(100 * share, 6):g}%"
+
+
+def changed(delta: Delta) -> str:
+    """`-0.0100 [-0.0150, -0.0050]`: the difference and its interval; a question mark behind one that cannot be trusted."""
+    known = delta.low is not None
+    interval = f" [{delta.low:+.4f}, {delta.high:+.4f}]{'' if delta.trusted else '?'}" if known else ""
+    return f"{delta.difference:+.4f}{interval}"
 
 
 def too_few(delta: Delta, tolerated: float) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import GateResult, Outcome, Provenance
+from tiepoint.core.audit import GateResult, Hypothesis, Outcome, Provenance
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import Findings, Gate, counted, named, percent, shown_inside
+from tiepoint.gates.tested import EVERY_ONE
 
 
 def judge(found: Findings, gates: Gates) -> GateResult:
@@ -17,7 +18,8 @@ def judge(found: Findings, gates: Gates) -> GateResult:
         said = f"source and target: {_sentence(found.source_provenance, gates.elsewhere)}"
     worst: tuple[Outcome, ...] = ("fail", "undecided", "not executed")
     outcome: Outcome = next((o for o in worst if o in outcomes.values()), "pass")
-    return GATE.result(outcome, said, threshold)
+    hypotheses = tuple(h for side, one in sides for h in _tested(side, one, gates.elsewhere))
+    return GATE.result(outcome, said, threshold, hypotheses)
 
 
 def _outcome(one: Provenance, tolerated: float) -> Outcome:
@@ -26,6 +28,24 @@ def _outcome(one: Provenance, tolerated: float) -> Outcome:
     if shown_inside(one, tolerated):
         return "pass"
     return "fail" if one.low > tolerated else "undecided"
+
+
+def _tested(side: str, one: Provenance, tolerated: float) -> tuple[Hypothesis, ...]:
+    """The interval's two ends; none where it was not executed, or where every row was looked at and nothing is estimated."""
+    if one.low is None or one.high is None or one.sampled == sum(part.rows for part in one.strata):
+        return ()
+    error = 1 - one.level
+    share = f"of its rows lie outside their declared space, {percent(tolerated)} tolerated"
+    return (
+        Hypothesis(
+            of=side, states=f"too many {share}", speaks_for="pass", level=error / 2, correction=EVERY_ONE,
+            rejected=one.high <= tolerated,
+        ),
+        Hypothesis(
+            of=side, states=f"not too many {share}", speaks_for="fail", level=error,
+            correction="half of it for each side", rejected=one.low > tolerated,
+        ),
+    )  # fmt: skip
 
 
 def _sentence(one: Provenance, tolerated: float) -> str:

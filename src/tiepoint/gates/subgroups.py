@@ -1,55 +1,77 @@
-"""The subgroup gate: no subgroup loses more than is tolerated, the small ones are said to be too small."""
+"""The subgroup gate: no subgroup and no region loses more than is tolerated, the small ones are said to be too small."""
 
 from __future__ import annotations
 
 from tiepoint.core.audit import Delta, GateResult
 from tiepoint.core.gates import Gates
-from tiepoint.gates.gate import Findings, Gate, counted, listed, percent, too_few
+from tiepoint.gates.gate import NAMED, Findings, Gate, changed, counted, listed, percent, too_few
+from tiepoint.gates.tested import Asked, tested
 
 
 def judge(found: Findings, gates: Gates) -> GateResult | None:
-    """Pass where every subgroup's bound lies inside; fail where one is shown to lose more, after Holm; else undecided.
+    """Pass where every group's bound lies inside; fail where one is shown to lose more, after Holm; else undecided.
 
-    A subgroup of fewer than gates.subgroup_queries independent queries decides nothing, whatever its figures are.
+    A group of fewer independent queries than it takes (core.audit.Delta.least) is not tested and decides nothing, whatever
+    its figures are: which groups are tested follows from their sizes alone.
     """
     tolerated = found.loss if gates.subgroup_loss is None else gates.subgroup_loss
-    threshold = found.asked(f"each subgroup loses at most {tolerated:g} of {{}} at {percent(gates.confidence)}")
+    threshold = found.asked(
+        f"each subgroup and region loses at most {tolerated:g} of {{}} at {percent(gates.confidence)}"
+    )
     if found.quality is None:
         return GATE.result("not executed", found.reason or "no quality was measured", threshold)
     groups = [
-        d
-        for d in found.quality.deltas
-        if d.subgroup is not None and d.n and (d.measure, d.slice) == (found.measure, found.slice)
+        d for d in found.quality.deltas if not d.whole and d.n and (d.measure, d.slice) == (found.measure, found.slice)
     ]
     if not groups and not found.small:
         return None
-    lost = [d for d in groups if d.enough and _lost(d, tolerated, 1 - gates.confidence)]
+    large = [d for d in groups if d.enough]
+    held = [d for d in large if d.worst is not None and d.worst >= -tolerated]
+    hypotheses = tested(
+        [
+            Asked(
+                of=d.group,
+                wrong=found.asked(f"loses more than {tolerated:g} of {{}}"),
+                right=found.asked(f"loses at most {tolerated:g} of {{}}"),
+                holds=d in held,
+                p=1.0 if d.p_lost is None else d.p_lost,
+            )
+            for d in large
+        ],
+        error=1 - gates.confidence,
+    )
+    failing = [h for h in hypotheses if h.speaks_for == "fail"]
+    lost = [d for d, h in zip(large, failing, strict=True) if h.rejected]
     if lost:
-        return GATE.result("fail", listed([_sentence(d, tolerated) for d in lost]), threshold)
-    held = [d for d in groups if d.enough and d.worst is not None and d.worst >= -tolerated]
-    open_ = sorted((d for d in groups if d not in held), key=lambda d: (not d.enough, d.difference or 0.0))
-    if open_ or found.small:
-        said = [_sentence(d, tolerated) for d in open_]
-        said += [f"{counted(found.small, 'subgroup')} too small to be shown"] if found.small else []
-        return GATE.result("undecided", listed(said), threshold)
-    return GATE.result("pass", listed([_sentence(d, tolerated) for d in held]), threshold)
+        return GATE.result("fail", listed([_lost(d, tolerated) for d in lost]), threshold, hypotheses)
+    open_ = sorted((d for d in large if d not in held), key=lambda d: d.difference or 0.0)
+    few = [d for d in groups if not d.enough]
+    if open_ or few or found.small:
+        said = [listed([_sentence(d, tolerated) for d in open_])] if open_ else []
+        said += [_few(few)] if few else []
+        said += [f"{counted(found.small, 'group')} too small to be shown"] if found.small else []
+        return GATE.result("undecided", "; ".join(said), threshold, hypotheses)
+    return GATE.result("pass", listed([_sentence(d, tolerated) for d in large]), threshold, hypotheses)
 
 
-def _lost(delta: Delta, tolerated: float, level: float) -> bool:
-    """Shown to lose more than is tolerated: even its upper bound does, and the test stands after Holm."""
-    below = delta.best is not None and delta.best < -tolerated
-    return below and delta.p_holm is not None and delta.p_holm <= level
+def _lost(delta: Delta, tolerated: float) -> str:
+    best = "" if delta.best is None else f", at best {delta.best:+.4f}"
+    return f"{delta.group}: {changed(delta)}{best}, {too_few(delta, tolerated)}"
+
+
+def _few(deltas: list[Delta]) -> str:
+    """`too few independent queries to decide: codes (8 of 59 needed), region North (12 of 59) and 2 more`."""
+    counts = [
+        f"{d.group} ({d.clusters:,} of {d.least:,}{'' if at else ' needed'})" for at, d in enumerate(deltas[:NAMED])
+    ]
+    left = len(deltas) - len(counts)
+    more = f" and {left:,} more" if left else ""
+    return f"too few independent queries to decide: {', '.join(counts)}{more}"
 
 
 def _sentence(delta: Delta, tolerated: float) -> str:
-    counts = too_few(delta, tolerated)
-    if not delta.enough:
-        few = counted(delta.clusters, "independent query is", "independent queries are")
-        return f"{delta.subgroup}: {few} too few to decide"
-    interval = "" if delta.low is None else f" [{delta.low:+.4f}, {delta.high:+.4f}]"
     worst = "" if delta.worst is None else f", at worst {delta.worst:+.4f}"
-    change = "no query is scored" if delta.difference is None else f"{delta.difference:+.4f}{interval}{worst}"
-    return f"{delta.subgroup}: {change}, {counts}"
+    return f"{delta.group}: {changed(delta)}{worst}, {too_few(delta, tolerated)}"
 
 
 GATE = Gate("subgroups", 70, mechanical=False, judge=judge, beyond=True)

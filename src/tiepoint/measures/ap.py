@@ -50,15 +50,16 @@ def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
     as_ranked, unknown = ap(graded, k, options), graded.unjudged(k)
     if rel > graded.top:  # no unjudged hit can be relevant then
         return UnjudgedRange(as_ranked, as_ranked)
-    rank, hit = np.arange(1, k + 1), graded.grade[:, :k] >= rel
+    share, hit = 1 / np.arange(1, k + 1), graded.grade[:, :k] >= rel
     relevant, found = graded.count(rel)[:, None], np.cumsum(hit, axis=1, dtype=np.int32)
-    total = (hit * found / rank).sum(axis=1, keepdims=True)
+    hit_share, unknown_share = hit * share, unknown * share
+    total = (hit_share * found).sum(axis=1, keepdims=True)
     # One that becomes relevant brings the precision at its own rank, and 1 / rank to every relevant one below it.
     taken = np.cumsum(unknown, axis=1, dtype=np.int32)
-    gain = unknown * ((found + taken) / rank + _below(hit / rank))
+    gain = (found + taken) * unknown_share + unknown * _below(hit_share)
     most = unknown * (total + np.cumsum(gain, axis=1)) / np.maximum(relevant + taken, 1)
     left = taken[:, -1:] - taken + unknown
-    gain = unknown * ((found + 1) / rank + _below((hit | unknown) / rank))
+    gain = (found + 1) * unknown_share + unknown * _below(hit_share + unknown_share)
     least = (total + _below(gain) + gain) / np.maximum(relevant + left, 1) + ~unknown * BEYOND
     return UnjudgedRange(
         smallest=Column.of(np.minimum(as_ranked.top, least.min(axis=1)), as_ranked.defined),
@@ -72,7 +73,8 @@ def _over(relevant: NDArray[np.int64], total: NDArray[np.float64]) -> Column:
 
 def _below(weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """(queries, k) the sum of what stands at the places below each."""
-    return weight[:, ::-1].cumsum(axis=1)[:, ::-1] - weight
+    sums = np.cumsum(weight, axis=1)
+    return np.asarray(sums[:, -1:] - sums)
 
 
 MEASURE = MeasureKind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,16 @@ from tiepoint.errors import InputError, some
 
 UNJUDGED = -1
 NO_HIT = -2
+CELLS = 4_000_000
+"""Of the table in which grades are looked up: small enough for a processor's cache."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What an error calls the queries and the documents of a run, by position."""
+
+    queries: Sequence[str]
+    documents: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,15 +40,17 @@ class GradedRun:
     top: int
 
     @classmethod
-    def of(cls, run: Run, qrels: Qrels, counted: NDArray[np.bool_]) -> GradedRun:
+    def of(cls, run: Run, qrels: Qrels, counted: NDArray[np.bool_], names: Names | None = None) -> GradedRun:
         """Look up every hit's grade.
 
-        counted   (judgements,) True where the judged document counts for its query: eligible, or absent from the corpus
-        raises    InputError naming the queries whose ranking repeats a document, or the documents with a bad grade
+        counted   (judgements,) True where the judged document counts for its query: eligible, or absent from the corpus where
+                  the query has no filter
+        names     None: errors name positions
+        raises    InputError naming each query and document of a ranking that repeats one, or the documents with a bad grade
         """
-        _refuse_repeats(run)
+        _refuse_repeats(run, names)
         _refuse_grades(qrels)
-        queries = np.arange(len(run))[:, None]
+        queries = np.arange(len(run))
         relevant = _per_query(len(run), qrels, counted)
         return cls(grades_of(qrels, queries, run.document), relevant, _top(relevant))
 
@@ -92,25 +105,25 @@ class GradedRun:
 def grades_of(qrels: Qrels, queries: NDArray[np.int64], documents: NDArray[np.int32]) -> NDArray[np.int8]:
     """The grade of each (query, document) pair; UNJUDGED without a judgement, NO_HIT where document is -1.
 
-    queries, documents   positions, of shapes that broadcast to that of documents
+    queries     (rows,) int64 positions, rising
+    documents   (rows, ...) int32 positions
     """
-    if not documents.size:
-        return np.empty(documents.shape, dtype=np.int8)
-    width = int(max(qrels.document.max(initial=0), documents.max(initial=0))) + 1
-    keys, grades = qrels.query * width + qrels.document, qrels.grade
-    if len(keys) and int(qrels.document.min()) < 0:
-        present = qrels.document >= 0
-        keys, grades = keys[present], grades[present]
-    # Judgements stand in the order of queries and documents; only those that were put together otherwise are sorted here.
-    if not bool((keys[1:] > keys[:-1]).all()):
-        order = np.argsort(keys, kind="stable")
-        keys, grades = keys[order], grades[order]
-    result = np.full(documents.shape, UNJUDGED, dtype=np.int8)
-    if len(keys):
-        wanted = queries * width + documents
-        at = np.searchsorted(keys, wanted)
-        np.minimum(at, len(keys) - 1, out=at)
-        np.copyto(result, grades[at], where=keys[at] == wanted)
+    result = np.full(documents.shape, NO_HIT, dtype=np.int8)
+    width = 1 + int(max(qrels.document.max(initial=0), documents.max(initial=0)))
+    step = max(1, CELLS // width)
+    judged_query, asked = qrels.query, queries.reshape(-1, *[1] * (documents.ndim - 1))
+    # The judgements of a few queries at a time are laid out over all documents, looked up, and taken away again.
+    table = np.full(step * width, UNJUDGED, dtype=np.int8)
+    for first in range(0, len(qrels.start) - 1, step):
+        rows = slice(*np.searchsorted(queries, [first, first + step]))
+        if rows.start == rows.stop:
+            continue
+        judged = slice(qrels.start[first], qrels.start[min(first + step, len(qrels.start) - 1)])
+        present = qrels.document[judged] >= 0
+        cell = ((judged_query[judged] - first) * width + qrels.document[judged])[present]
+        table[cell] = qrels.grade[judged][present]
+        result[rows] = table[(asked[rows] - first) * width + documents[rows]]
+        table[cell] = UNJUDGED
     result[documents < 0] = NO_HIT
     return result
 
@@ -126,13 +139,20 @@ def _top(relevant: NDArray[np.int64]) -> int:
     return max(int(held[-1]) if len(held) else 1, 1)
 
 
-def _refuse_repeats(run: Run) -> None:
+def _refuse_repeats(run: Run, names: Names | None) -> None:
     ordered = np.sort(run.document, axis=1)
-    repeated = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if repeated.any():
+        query, place = np.nonzero(repeated)
+        pairs = dict.fromkeys(zip(query.tolist(), ordered[query, place].tolist(), strict=True))
         raise InputError(
-            f"{int(repeated.sum())} rankings hold a document twice",
-            where=f"queries at positions {some(np.flatnonzero(repeated))}",
+            f"{int(repeated.any(axis=1).sum()):,} rankings hold a document twice",
+            where=some(
+                f"query {names.queries[q]}, document {names.documents[d]}"
+                if names
+                else f"query at position {q}, document at position {d}"
+                for q, d in pairs
+            ),
             fix="a document may be ranked once; passages collapse to their parent before the cut",
         )
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.errors import InputError, did_you_mean
+from tiepoint.errors import Defect, InputError, did_you_mean, some
 from tiepoint.measures.graded import GradedRun
 from tiepoint.measures.ties import TiedRun
 
@@ -18,6 +18,8 @@ Options: TypeAlias = Mapping[str, Option]
 Order: TypeAlias = Callable[[int], GradedRun]
 """The hits in the order that stands for documents of a grade or better: of one ranking always the same; over orders of tied
 documents the order that is worst, or best, for that grade."""
+ROUNDING = 1e-9
+"""How far sums of floats may carry a value out of 0 to 1; further is a defect."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +28,8 @@ class Column:
 
     top, bottom   (queries,) float64. The query's value is top / bottom; the mean is sum(top) / sum(bottom)
     defined       (queries,) bool: False where the measure has no value; such a query leaves the mean and is counted
+
+    Every value is within 0 to 1: what a measure computes passes `sound`.
     """
 
     top: NDArray[np.float64]
@@ -62,6 +66,22 @@ class Column:
         top, bottom, defined = self.top.copy(), self.bottom.copy(), self.defined.copy()
         top[rows], bottom[rows], defined[rows] = other.top, other.bottom, other.defined
         return Column(top, bottom, defined)
+
+
+def sound(column: Column) -> Column:
+    """The column itself, values beyond 0 and 1 by rounding alone set to these. Raises Defect where one lies further out."""
+    top, bottom = column.top, column.bottom
+    if (top >= 0).all() and (top <= bottom).all():
+        return column
+    slack = ROUNDING * np.maximum(bottom, 1.0)
+    broken = ~((top >= -slack) & (top - bottom <= slack))
+    if broken.any():
+        raise Defect(
+            f"{int(broken.sum()):,} values of a measure are not within 0 to 1",
+            where=f"at positions {some(np.flatnonzero(broken))}",
+            fix="no input may do this; please report it with the study's notes",
+        )
+    return Column(np.clip(top, 0.0, bottom), bottom, column.defined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +193,7 @@ class Measure:
     def __call__(self, graded: GradedRun) -> Column:
         """The measure of every query. Raises InputError when the cut-off lies beyond the depth of the run."""
         self._refuse_depth(graded)
-        return self.kind.compute(graded, self.cutoff, self._chosen)
+        return sound(self.kind.compute(graded, self.cutoff, self._chosen))
 
     def over_ties(self, as_ranked: Column, tied: TiedRun) -> TieRange:
         """The measure over all orders of tied documents. as_ranked: of the whole run."""
@@ -183,9 +203,9 @@ class Measure:
         self._refuse_depth(tied.graded)
         compute, expected, chosen = self.kind.compute, self.kind.expected, self._chosen
         return TieRange(
-            smallest=as_ranked.with_rows(rows, compute(tied.worst, self.cutoff, chosen)),
-            expected=as_ranked.with_rows(rows, expected(tied, self.cutoff, chosen)) if expected else None,
-            largest=as_ranked.with_rows(rows, compute(tied.best, self.cutoff, chosen)),
+            smallest=as_ranked.with_rows(rows, sound(compute(tied.worst, self.cutoff, chosen))),
+            expected=as_ranked.with_rows(rows, sound(expected(tied, self.cutoff, chosen))) if expected else None,
+            largest=as_ranked.with_rows(rows, sound(compute(tied.best, self.cutoff, chosen))),
         )
 
     def over_unjudged(self, graded: GradedRun) -> UnjudgedRange:
@@ -207,7 +227,7 @@ class Measure:
         some = graded.take(rows)
         worst, best = (self(some.ordered(order)) for order in (tied.worst, tied.best))
         low = self._over_unjudged(worst, lambda rel: some.ordered(tied.unjudged_low(rel, self.cutoff)), tied)
-        high = self._over_unjudged(best, lambda rel: some.ordered(tied.unjudged_high(rel)), tied)
+        high = self._over_unjudged(best, lambda rel: some.ordered(tied.unjudged_high(rel, self.cutoff)), tied)
         return UnjudgedRange(found.smallest.with_rows(rows, low.smallest), found.largest.with_rows(rows, high.largest))
 
     def _over_unjudged(self, as_ranked: Column, order: Order, tied: TiedRun | None = None) -> UnjudgedRange:
@@ -217,7 +237,9 @@ class Measure:
         if not len(rows):
             return UnjudgedRange(as_ranked, as_ranked)
         found = self._unjudged(order)
-        return UnjudgedRange(*(as_ranked.with_rows(rows, of.take(rows)) for of in (found.smallest, found.largest)))
+        return UnjudgedRange(
+            *(as_ranked.with_rows(rows, sound(of.take(rows))) for of in (found.smallest, found.largest))
+        )
 
     def _unjudged(self, order: Order) -> UnjudgedRange:
         chosen = self._chosen

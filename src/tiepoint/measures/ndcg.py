@@ -116,7 +116,7 @@ class _Parts:
             if not (better > ratio + SAME).any():
                 break
             ratio = np.maximum(ratio, better)
-        return np.minimum(ratio, 1.0)
+        return ratio
 
 
 def _sums(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,8 +2,10 @@
 
 A tie group is made from its best hit: the hits below it belong to it as long as their scores lie within the tolerance of the
 best one's, and the first that does not begins the next group. So with a tolerance above 0 two neighbours can lie nearer than
-the tolerance and still stand in two groups, and no document is moved further than the tolerance. Documents beyond the depth
-that tie with the last hit belong to its group.
+the tolerance and still stand in two groups, and no document is moved further than the tolerance. Where a run says which scores
+noise alone tells apart, a hit also belongs to the group of the hit above it when it lies within that of it: every order that
+noise could have made is then an order of tied documents. Documents beyond the depth that tie with the last hit belong to its
+group.
 
 Only queries that hold a tie are looked at; a run without any costs one comparison of neighbouring scores.
 """
@@ -11,6 +13,7 @@ Only queries that hold a tie are looked at; a run without any costs one comparis
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +46,10 @@ class TieGroups:
         hits = run.document >= 0
         beyond = np.diff(run.tied_start)
         with np.errstate(invalid="ignore"):
-            near = (run.score[:, :-1] - run.score[:, 1:] <= run.tolerance) & hits[:, 1:]
+            gap = np.where(hits[:, 1:], run.score[:, :-1] - run.score[:, 1:], np.inf)
+        near = gap <= max(run.tolerance, run.noise)
         rows = np.flatnonzero(near.any(axis=1) | (beyond > 0))
-        start = _starts(run.score[rows], near[rows], run.tolerance)
+        start = _starts(run.score[rows], near[rows], gap[rows] <= run.noise, run.tolerance)
         last = hits[rows].sum(axis=1) - 1
         cell = _cells(start)
         size = np.bincount(cell.ravel(), minlength=cell.size)
@@ -119,21 +123,21 @@ class TiedRun:
         chance: NDArray[np.float64] = np.cumprod(free, axis=1)
         return chance
 
-    def unjudged_high(self, rel: int) -> GradedRun:
-        """Every group in the order that is best where its unjudged documents may be relevant: the relevant ones, of grade rel
-        or better (they stand as the highest grade), then the unjudged, then the others (as grade 0).
+    def unjudged_high(self, rel: int, k: int) -> GradedRun:
+        """The first k hits of every group in the order that is best where its unjudged documents may be relevant: the relevant
+        ones, of grade rel or better (they stand as the highest grade), then the unjudged, then the others (as grade 0).
         """
-        held = self.at_least[rel]
-        return self._with_unjudged(self.groups.place, held, held + self.unjudged)
+        return self._with_unjudged(self.groups.place[:, :k], self.at_least[rel, :, :k])
 
     def unjudged_low(self, rel: int, k: int) -> GradedRun:
-        """Every group in the order that is worst where unjudged hits may be relevant: those beyond the first k are the relevant
-        ones, as far as there are; then, from the k-th hit up, the relevant ones that are left, the unjudged and the others.
+        """The first k hits in the order that is worst where unjudged hits may be relevant: those beyond the first k are the
+        relevant ones, as far as there are; then, from the k-th hit up, the relevant ones that are left, the unjudged and the
+        others.
         """
-        start, size = self.groups.start, self.groups.size
+        start, size = self.groups.start[:, :k], self.groups.size[:, :k]
         inside = np.minimum(start + size, k) - start
-        held = np.maximum(self.at_least[rel] - (size - inside), 0)
-        return self._with_unjudged(inside - 1 - self.groups.place, held, held + self.unjudged)
+        held = np.maximum(self.at_least[rel, :, :k] - (size - inside), 0)
+        return self._with_unjudged(inside - 1 - self.groups.place[:, :k], held)
 
     @property
     def unjudged(self) -> NDArray[np.int64]:
@@ -141,11 +145,12 @@ class TiedRun:
         unjudged: NDArray[np.int64] = self.groups.size - self.at_least[0]
         return unjudged
 
-    def _with_unjudged(
-        self, place: NDArray[np.int64], relevant: NDArray[np.int64], known: NDArray[np.int64]
-    ) -> GradedRun:
-        grade = np.where(place < relevant, np.int8(max(GRADES)), np.where(place < known, np.int8(UNJUDGED), np.int8(0)))
-        return replace(self.graded, grade=np.where(self.graded.grade == NO_HIT, np.int8(NO_HIT), grade))
+    def _with_unjudged(self, place: NDArray[np.int64], relevant: NDArray[np.integer[Any]]) -> GradedRun:
+        k = place.shape[1]
+        grade = np.where(place < relevant + self.unjudged[:, :k], np.int8(UNJUDGED), np.int8(0))
+        grade[place < relevant] = max(GRADES)
+        grade[self.graded.grade[:, :k] == NO_HIT] = NO_HIT
+        return replace(self.graded, grade=grade)
 
 
 def _ordered(graded: GradedRun, at_least: NDArray[np.int32], place: NDArray[np.int64]) -> GradedRun:
@@ -157,8 +162,14 @@ def _ordered(graded: GradedRun, at_least: NDArray[np.int32], place: NDArray[np.i
     return replace(graded, grade=grade)
 
 
-def _starts(score: NDArray[np.float64], near: NDArray[np.bool_], tolerance: float) -> NDArray[np.int64]:
-    """The place at which each hit's group begins. near: (queries, depth - 1) the hit ties with the one above it."""
+def _starts(
+    score: NDArray[np.float64], near: NDArray[np.bool_], linked: NDArray[np.bool_], tolerance: float
+) -> NDArray[np.int64]:
+    """The place at which each hit's group begins.
+
+    near     (queries, depth - 1) the hit may tie with the one above it
+    linked   (queries, depth - 1) it does, since noise alone tells them apart
+    """
     queries, depth = score.shape
     begins = np.ones((queries, depth), dtype=bool)
     if tolerance == 0:
@@ -167,7 +178,8 @@ def _starts(score: NDArray[np.float64], near: NDArray[np.bool_], tolerance: floa
         head = score[:, 0].copy()
         for place in range(1, depth):
             with np.errstate(invalid="ignore"):
-                begins[:, place] = ~near[:, place - 1] | (head - score[:, place] > tolerance)
+                apart = ~near[:, place - 1] | (head - score[:, place] > tolerance)
+            begins[:, place] = apart & ~linked[:, place - 1]
             head = np.where(begins[:, place], score[:, place], head)
     start: NDArray[np.int64] = np.maximum.accumulate(np.where(begins, np.arange(depth), 0), axis=1)
     return start

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiepoint.core.audit import (
+    EVERY,
     AuditSummary,
     Delta,
     GateResult,
@@ -17,7 +18,9 @@ from tiepoint.core.audit import (
     VectorCheck,
 )
 from tiepoint.errors import some
-from tiepoint.report.table import IN_WORDS, NONE, TOO_FEW, Page, Section, Table, number
+from tiepoint.report.audit_tested import hypotheses, in_words
+from tiepoint.report.sections import noise_in_words
+from tiepoint.report.table import DOUBTED_CHANGE, IN_WORDS, NONE, TOO_FEW, Page, Section, Table, number
 
 QUALITY_DECISION = "A quality decision is required: gates that pass authorise no release, a person does."
 SAID: dict[Outcome, str] = {
@@ -29,7 +32,10 @@ SAID: dict[Outcome, str] = {
 NOT_SHOWN = "(not for these readers)"
 SIDES = ("source", "target")
 QUALITY = "Quality, query by query"
-EVERY = "every query"
+FEW = (
+    "Too few to decide: fewer independent queries than are needed, as stands beside them, decide nothing, whatever its "
+    "figures are."
+)
 
 
 def audit_page(found: AuditSummary) -> Page:
@@ -41,6 +47,7 @@ def audit_page(found: AuditSummary) -> Page:
         Section("Canon", (), (_canon(found),)),
         Section("Vectors", (), (_vectors(found),)),
         Section("Provenance", (), (_provenance(found),)),
+        hypotheses(found),
         *_quality(found),
         Section("Agreement of the rankings", (), (_agreement(found),)),
         Section("Access", (), (_access(found),)),
@@ -69,7 +76,7 @@ def sentence(found: AuditSummary) -> str:
 def brief(found: AuditSummary) -> tuple[Section, ...]:
     """The audit for a terminal: the gates with their evidence, quality by slice, agreement, and what was not executed."""
     head = (found.notice,) if found.notice else ()
-    gates = tuple(f"{g.name}: {g.outcome}. {g.evidence}" for g in found.gates)
+    gates = (*(f"{g.name}: {g.outcome}. {g.evidence}" for g in found.gates), in_words(found))
     every = (
         Section(f"Moving from {found.source.name} to {found.target.name}", (*head, sentence(found))),
         Section("Contracts", _brief_contracts(found)),
@@ -101,8 +108,8 @@ def _not_executed(found: AuditSummary) -> tuple[str, ...]:
 
 def _main_rows(table: Table) -> Table:
     """Measure, n, both means, difference and counts of all queries of a slice; the groups stand in the report."""
-    keep = (0, 2, 3, 4, 5, 8)
-    rows = tuple(tuple(row[i] for i in keep) for row in table.rows if row[1].startswith(EVERY))
+    keep = (0, 2, 3, 4, 5, 9)
+    rows = tuple(tuple(row[i] for i in keep) for row in table.rows if row[1].partition(":")[0] == EVERY)
     return Table(table.title, tuple(table.head[i] for i in keep), rows, table.note)
 
 
@@ -181,6 +188,7 @@ def _vectors(found: AuditSummary) -> Table:
         ("one text, several vectors", *(_known(one.split_text) for one in both)),
         ("constant dimensions", *(some(one.constant) or "none" for one in both)),
         ("dimensions without spread", *(some(one.collapsed) or "none" for one in both)),
+        ("encoded again", *(noise_in_words(side.noise) for side in (found.source, found.target))),
     )
     return Table("Every vector", ("", *SIDES), rows)
 
@@ -221,12 +229,18 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
     empty = [a.slice for a in found.agreement if not a.queries]
     for name in dict.fromkeys(d.slice for d in found.quality.deltas if d.slice not in empty):
         rows = tuple(_delta(d) for d in found.quality.deltas if d.slice == name)
-        head = ("", "group", "n", *SIDES, "difference", "at worst", "p (Holm)", "better/worse/same")
+        head = (
+            "", "group", "n", *SIDES, "difference", "at worst", "at best", "no difference: p (Holm)", "better/worse/same",
+        )  # fmt: skip
         tables.append(Table(f"{name} ({IN_WORDS[name]})", head, rows))
     lines: tuple[str, ...] = (
-        f"{_tested(found.quality.tests)} Intervals are two-sided at {_level(found.quality.level)}, not corrected. Each query is "
-        "encoded by its own space, and both are searched exactly.",
+        f"Intervals are two-sided at {_level(found.quality.level)}, not corrected. {_randomised(found.quality.randomised)} Each "
+        "query is encoded by its own space, and both are searched exactly.",
     )
+    if any(not d.trusted for d in found.quality.deltas):
+        lines = (*lines, DOUBTED_CHANGE)
+    if any(not d.enough for d in found.quality.deltas):
+        lines = (*lines, FEW)
     if found.quality.split is not None:
         lines = (*lines, f"Every figure is of the split {found.quality.split}, as the decision is.")
     if found.quality.source_missing or found.quality.target_missing:
@@ -245,14 +259,12 @@ def _quality(found: AuditSummary) -> Iterator[Section]:
         )
 
 
-def _tested(tests: int) -> str:
-    match tests:
-        case 0:
-            return "No hypothesis is tested."
-        case 1:
-            return "One hypothesis is tested."
-        case _:
-            return f"{tests} hypotheses are tested; p values are Holm's over all of them."
+def _randomised(tests: int) -> str:
+    """What the p values of no difference are, or that there is none."""
+    if not tests:
+        return "No randomisation test of no difference is made."
+    whose = "of one randomisation test" if tests == 1 else f"of {tests} randomisation tests, Holm's over all of them"
+    return f"The p values are {whose}, two-sided, of no difference at all: they describe, and no gate looks at them."
 
 
 def _level(share: float) -> str:
@@ -261,13 +273,13 @@ def _level(share: float) -> str:
 
 
 def _delta(d: Delta) -> tuple[str, ...]:
-    interval = "" if d.low is None else f" [{d.low:+.4f}, {d.high:+.4f}]"
+    interval = "" if d.low is None else f" [{d.low:+.4f}, {d.high:+.4f}]{'' if d.trusted else '?'}"
     change = NONE if d.difference is None else f"{d.difference:+.4f}{interval}"
-    group = d.subgroup or EVERY
     p = NONE if d.p_holm is None else f"{d.p_holm:.3g}"
+    group = d.group if d.enough else f"{d.group}: {TOO_FEW}: {d.least:,} needed"
     return (
-        d.measure, group if d.enough else f"{group}: {TOO_FEW}", f"{d.n:,}", number(d.source), number(d.target), change,
-        NONE if d.worst is None else f"{d.worst:+.4f}", p, f"{d.wins}/{d.losses}/{d.ties}",
+        d.measure, group, f"{d.n:,}", number(d.source), number(d.target), change,
+        *(NONE if bound is None else f"{bound:+.4f}" for bound in (d.worst, d.best)), p, f"{d.wins}/{d.losses}/{d.ties}",
     )  # fmt: skip
 
 
@@ -289,7 +301,8 @@ def _hit(hits: tuple[Ranked, ...], place: int) -> str:
 def _agreement(found: AuditSummary) -> Table:
     rows = tuple(
         (
-            f"{a.slice} ({IN_WORDS[a.slice]})", f"{a.queries:,}", f"{a.undefined:,}", number(a.jaccard), number(a.overlap),
+            f"{a.slice} ({IN_WORDS[a.slice]})", f"{a.queries:,}", f"{a.undefined:,}",
+            _over_ties(a.jaccard, a.jaccard_low, a.jaccard_high), _over_ties(a.overlap, a.overlap_low, a.overlap_high),
             _moved(a.entered, a.entered_judged), _moved(a.left, a.left_judged), number(a.source_judged),
             number(a.target_judged), _between(a.difference_worst, a.difference_best),
         )
@@ -297,14 +310,23 @@ def _agreement(found: AuditSummary) -> Table:
         if a.queries
     )  # fmt: skip
     head = (
-        "", "queries", "both empty", f"Jaccard@{found.k}", "RBO", "in (judged)", "out (judged)", "judged before", "judged after",
-        "difference by unjudged",
+        "", "queries", "both empty", f"Jaccard@{found.k}", f"RBO@{found.k}", "in (judged)", "out (judged)",
+        "judged before", "judged after", "difference by unjudged",
     )  # fmt: skip
     persistence = next((f"{a.persistence:g}" for a in found.agreement), "")
-    note = f"Rank-biased overlap with persistence {persistence}. The last column: the difference of " + next(
-        (a.measure for a in found.agreement), ""
+    measure = next((a.measure for a in found.agreement), "")
+    note = (
+        f"RBO: rank-biased overlap with persistence {persistence}. Jaccard and RBO: the mean over all orders of tied documents, "
+        "beside it the least and the most where they differ. "
+        f"The last column: between what the difference of {measure} lies, whatever grades the unjudged hits of either side have."
     )
-    return Table("Top k, query by query", head, rows, f"{note} with the unjudged at their worst and their best.")
+    return Table("Top k, query by query", head, rows, note)
+
+
+def _over_ties(value: float | None, low: float | None, high: float | None) -> str:
+    """`0.8125 (0.7500 to 0.8750)`; the value alone where no order of tied documents moves it."""
+    moved = number(low) != number(high)
+    return f"{number(value)} ({number(low)} to {number(high)})" if moved else number(value)
 
 
 def _moved(pairs: int | None, judged: int | None) -> str:

@@ -53,5 +53,5 @@ def _differences(deltas: tuple[Delta, ...]) -> str:
 def _mark(d: Delta) -> Mark:
     style: Style = "candidate" if d.enough else "few"
     few = "" if d.enough else f", {TOO_FEW}"
-    label = d.measure if d.subgroup is None else f"{short(d.subgroup, 12)} {d.measure}"
+    label = d.measure if d.whole else f"{short(d.group, 12)} {d.measure}"
     return Mark(short(f"{label}{few}"), style, d.difference, d.low, d.high)

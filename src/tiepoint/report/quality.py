@@ -19,6 +19,7 @@ from tiepoint.report.table import (
     mean,
     number,
 )
+from tiepoint.stats.enough import FEWEST
 
 
 def decision(summary: Summary) -> Section:
@@ -34,16 +35,19 @@ def decision(summary: Summary) -> Section:
         lines.append(
             f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
         )
+    if d.largest_cluster > 1:
+        lines.append(
+            f"The slice's largest cluster has {d.largest_cluster:,} queries, and the imagined one is as large: the verdict is "
+            "for populations whose seed questions have no more variants."
+        )
     if d.tests:
         lines.append(
             f"Tested: {d.tests} one-sided hypotheses, corrected as the definitions say. The intervals of the figures below stand "
             "for themselves and are not corrected for their number."
         )
     if d.settle_queries is not None:
-        lines.append(
-            f"Roughly {d.settle_queries:,} queries would settle it four times in five, if means and spreads stay as they are."
-        )
-    elif d.verdict == "undecided":
+        lines.append(f"{d.settling()}.")
+    elif d.verdict == "undecided" and d.clusters >= FEWEST:
         lines.append("At these means not even a million queries would settle it at this gap.")
     if d.settle_gap is not None:
         lines.append(f"The smallest gap at which these queries decide: {number(d.settle_gap)}.")

@@ -128,15 +128,29 @@ def denominators(summary: Summary) -> Table:
 
 
 def ties(summary: Summary) -> Table:
-    """Ties at the cut, by arm and slice."""
+    """Ties at the cut, by arm and slice, and how many queries noise of encoding orders there."""
     names = [name for name, d in summary.denominators.items() if d.queries]
     rows = tuple((arm.id, *(_tie(arm, name) for name in names)) for arm in arms_of(summary) if arm.ties)
-    return Table(f"Ties at the cut {summary.k}: queries (pairs)", ("", *names), rows)
+    note = "; ".join(f"{c.id}: {noise_in_words(c.noise)}" for c in summary.candidates if c.noise is not None)
+    if any(of.by_noise for arm in arms_of(summary) for of in arm.ties.values()):
+        note += ". After the plus: queries where that noise alone tells a hit from a document left out"
+    return Table(f"Ties at the cut {summary.k}: queries (pairs)", ("", *names), rows, f"{note}." if note else "")
+
+
+def noise_in_words(noise: float | None) -> str:
+    """By how much scores of the same text differ when it is encoded again."""
+    if noise is None:
+        return "not measured"
+    if not noise:
+        return "scores of the same text are equal when encoded again"
+    return f"scores of the same text differ by up to {noise:.1g} when encoded again"
 
 
 def _tie(arm: ArmFigures, name: str) -> str:
     found = arm.ties.get(name)
-    return NONE if found is None else f"{found.queries} ({found.pairs})"
+    if found is None:
+        return NONE
+    return f"{found.queries} ({found.pairs})" + (f" + {found.by_noise}" if found.by_noise else "")
 
 
 def notes(summary: Summary) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tiepoint.core.comparison import Comparison, Movement
 from tiepoint.core.result import Figure, Summary
 from tiepoint.core.shown import Hit, Part, SideBySide
-from tiepoint.report.table import IN_WORDS, NONE, TOO_FEW, Section, Table, figure, number
+from tiepoint.report.table import DOUBTED, IN_WORDS, NONE, TOO_FEW, Section, Table, figure, number
 
 NOT_SHOWN = "(not for these readers)"
 ARMS_BESIDE = 3
@@ -67,6 +67,11 @@ def sides(found: Comparison) -> Section:
     ]
     if not found.movements:
         lines.append("no candidate was measured in both: nothing to pair")
+    tables = len({(m.slice, m.split) for m in found.movements if m.p_holm is not None})
+    if tables > 1:
+        lines.append(
+            f"{found.tests:,} directions are asked in {tables} tables: corrected within each table, not across them"
+        )
     return Section(f"{found.study}: what moved", tuple(lines))
 
 
@@ -84,19 +89,55 @@ def suspect_lines(summary: Summary) -> tuple[str, ...]:
 def _movement_tables(found: Comparison) -> Iterator[Table]:
     seen = dict.fromkeys((m.slice, m.split) for m in found.movements)
     for name, split in seen:
-        rows = tuple(_movement(m) for m in found.movements if (m.slice, m.split) == (name, split))
+        of = [m for m in found.movements if (m.slice, m.split) == (name, split)]
         over = f", {split} split" if split else ""
-        note = f"Paired by query, {100 * found.level:g} % intervals, not corrected for their number."
-        head = ("", "measure", "n", "before", "after", "difference", "up/down", "")
-        yield Table(f"{name} ({IN_WORDS[name]}){over}", head, rows, note)
+        head = ("", "measure", "n", "before", "after", "difference", "up/down", "direction")
+        yield Table(
+            f"{name} ({IN_WORDS[name]}){over}", head, tuple(_movement(m) for m in of), _movement_note(found, of)
+        )
+
+
+def _movement_note(found: Comparison, of: Sequence[Movement]) -> str:
+    """How the directions of one table came about, and what they do not cover."""
+    level = f"{100 * found.level:g} %"
+    asked = [m for m in of if m.p_holm is not None]
+    says = [f"Paired by query, as ranked; intervals at {level} each, not corrected: they decide no direction."]
+    if any(m.low is not None and not m.trusted for m in of):
+        says.append(DOUBTED)
+    if asked:
+        of_queries = "query" if found.largest == 1 else f"cluster of {found.largest:,} queries"
+        says.append(
+            f"{_many(len(asked), 'direction is', 'directions are')} asked here, two-sided, {level} for all of this table "
+            f"together (Holm): by Gaffke's bound after one imagined {of_queries} with the worst possible difference, over all "
+            "orders of tied documents."
+        )
+    if few := [m for m in asked if m.direction == "too few"]:
+        least = sorted({m.least for m in few if m.least is not None})
+        says.append(
+            f"Too few: at least {' to '.join(f'{n:,}' for n in (least[0], *least[1:][-1:]))} independent queries."
+        )
+    if any(m.direction == "no tie ranges" for m in of):
+        says.append("No tie ranges: a result was recorded before they were; run its benchmark again.")
+    if any(m.direction == "not tested" and m.n for m in of):
+        says.append("Not tested: measures that no decision may rest on (pooled over queries, or Judged).")
+    if most := max((m.unjudged for m in asked), default=0):
+        says.append(
+            f"The judgements are pooled: of up to {_many(most, 'query', 'queries')} an unjudged document stands in the "
+            "first k, and their difference is taken as anything from -1 to 1."
+        )
+    return " ".join(says)
 
 
 def _movement(m: Movement) -> tuple[str, ...]:
-    between = "" if m.low is None else f" [{_signed(m.low)}, {_signed(m.high)}]"
+    between = "" if m.low is None else f" [{_signed(m.low)}, {_signed(m.high)}]{'' if m.trusted else '?'}"
     return (
         m.candidate, m.measure, str(m.n), number(m.before), number(m.after), _signed(m.difference) + between,
         f"{m.up}/{m.down}", m.direction,
     )  # fmt: skip
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def _signed(value: float | None) -> str:

@@ -17,7 +17,14 @@ IN_WORDS = {
 }
 TOO_FEW = "too few to decide"
 DOUBT = "]?"
-DOUBTED = "An interval with a question mark cannot be trusted: fewer than 10 independent queries have another value than most."
+DOUBTED_CHANGE = (
+    "An interval with a question mark cannot be trusted: its spread rests on fewer than 15 independent queries, for most do not "
+    "move, or a few move far."
+)
+DOUBTED = (
+    "An interval with a question mark cannot be trusted: its spread rests on fewer than 15 independent queries, for most are "
+    "equal, or a few lie far from the rest."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def search(
     *,
     depth: int,
     tolerance: float = 0.0,
+    noise: float = 0.0,
     threads: int = 1,
     memory_bytes: int = MEMORY_BYTES,
     prepared: Prepared | None = None,
@@ -41,6 +42,7 @@ def search(
     space         documents aligned with the eligibility's corpus, queries with its queries
     depth         hits kept for a query, at least 1
     tolerance     scores within it count as tied; the documents beyond depth that tie with the last hit are kept apart
+    noise         neighbours within it count as tied too, see Run
     threads       how many work at once, each on queries of its own; 0: one for each processor that this process may use
     memory_bytes  what the search holds at most above vectors, masks and its result, all threads together
     prepared      of this space, to share it between searches; None: made anew
@@ -57,7 +59,7 @@ def search(
     kernels = kernels_for(plan.scores, len(asked) * depth * documents.array.shape[1] / 384)
     first = Float32Pass(documents.array, space.contract.metric, prepared or Prepared.of(space))
     room = Room.of(memory_bytes // threads)
-    sieve = Sieve(plan, first, kernels, queries, depth, tolerance, room, watch)
+    sieve = Sieve(plan, first, kernels, queries, depth, max(tolerance, noise), room, watch)
     found = _sifted(sieve, threads)
     query, row, score = (
         np.concatenate([np.empty(0, kind), *(getattr(f, name) for f in found)])
@@ -70,6 +72,7 @@ def search(
         eligible=eligibility.eligible,
         depth=depth,
         tolerance=tolerance,
+        noise=noise,
         failed={int(i): "the query has no vector" for i in queries.missing},
         repeated=not eligibility.corpus.units.plain,
         proof=Proof(

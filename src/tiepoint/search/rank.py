@@ -18,17 +18,21 @@ CELLS = 4_000_000
 """Scores held at once: a part with more of them is taken some queries at a time."""
 
 
-def tie_groups(scores: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
-    """The tie group of each hit of one ranking, from 0; a hit belongs to a group when it lies within tolerance of its head.
+def tie_groups(scores: NDArray[np.float64], tolerance: float, noise: float = 0.0) -> NDArray[np.int64]:
+    """The tie group of each hit of one ranking, from 0; a hit belongs to a group when it lies within tolerance of its head, or
+    within noise of the hit above it.
 
     scores   (hits,) float64, descending
     """
     if tolerance == 0:
-        return np.concatenate([[0], np.cumsum(scores[1:] != scores[:-1])]).astype(np.int64)[: len(scores)]
+        apart = scores[1:] != scores[:-1]
+        if noise:
+            apart &= ~(scores[:-1] - scores[1:] <= noise)
+        return np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)[: len(scores)]
     groups = np.zeros(len(scores), dtype=np.int64)
     head = 0
     for i in range(1, len(scores)):
-        if scores[head] - scores[i] > tolerance:
+        if scores[head] - scores[i] > tolerance and scores[i - 1] - scores[i] > noise:
             head = i
         groups[i] = groups[i - 1] + (head == i)
     return groups
@@ -83,6 +87,7 @@ def assemble(
     eligible: NDArray[np.int64],
     depth: int,
     tolerance: float,
+    noise: float = 0.0,
     failed: dict[int, str],
     repeated: bool = False,
     proof: Proof | None = None,
@@ -90,7 +95,7 @@ def assemble(
     """Rankings from pairs: for each query all that could be among its first depth or tie with the last of them.
 
     query, unit, score   (pairs,) each; a score that is -inf or not a number cannot be found
-    eligible             (queries,) for the Run, as are tolerance, failed and proof
+    eligible             (queries,) for the Run, as are tolerance, noise, failed and proof
     repeated             whether a unit may stand more than once for a query; it has its best score
     """
     found = score > -np.inf
@@ -112,8 +117,11 @@ def assemble(
     tied = np.zeros(len(query), dtype=bool)
     for q in np.unique(query[~top]):
         mine = slice(start[q], start[q + 1])
-        groups = tie_groups(score[mine], tolerance)
+        own = score[mine]
+        groups = tie_groups(own, tolerance, noise)
         tied[mine] = (groups == groups[depth - 1]) & ~top[mine]
+        if noise:  # what lies further below the last hit cannot take its place, and is here or not as its bounds were
+            tied[mine] &= own[depth - 1] - own <= max(tolerance, noise)
     return Run(
         document=document,
         score=scores,
@@ -123,7 +131,22 @@ def assemble(
         tolerance=tolerance,
         failed=failed,
         proof=proof,
+        noise=noise,
+        tied_score=score[tied],
     )
+
+
+def without_noise(run: Run) -> Run:
+    """The same rankings, tied by tolerance alone: what a search without noise gives, to the bit."""
+    if not run.noise or run.tied_score is None:
+        return replace(run, noise=0.0)
+    kept = np.zeros(len(run.tied), dtype=bool)
+    for q in np.flatnonzero(np.diff(run.tied_start)):
+        mine = slice(run.tied_start[q], run.tied_start[q + 1])
+        groups = tie_groups(np.concatenate([run.score[q], run.tied_score[mine]]), run.tolerance)
+        kept[mine] = groups[run.depth :] == groups[run.depth - 1]
+    start = np.concatenate([[0], np.cumsum(kept)])[run.tied_start].astype(np.int64)
+    return replace(run, tied_start=start, tied=run.tied[kept], tied_score=run.tied_score[kept], noise=0.0)
 
 
 def _near(scores: NDArray[np.float64], depth: int, tolerance: float) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.stats.interval import bca
+from tiepoint.stats.interval import bca, trusted
 from tiepoint.stats.resample import Draws, by_cluster
 
 SAME = 1e-12
@@ -21,11 +21,15 @@ class Pairs:
 
     The judgements of both are the same, and so are the weights: 1, but for pooled measures. Of a query without weight the
     values are of no meaning, and finite.
+
+    unsure   (queries,) True where what both values could be by noise alone overlaps, so that the query does not count as moved;
+             None: no noise is known
     """
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
     weight: NDArray[np.float64]
+    unsure: NDArray[np.bool_] | None = None
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -45,20 +49,24 @@ class Pairs:
             return None
         weight, away = self.weight[scored], self.away[scored]
         total = weight.sum()
+        sure = away if self.unsure is None else np.where(self.unsure[scored], 0.0, away)
         return Moved(
             n=int(scored.sum()),
             first=float((self.first[scored] * weight).sum() / total),
             second=float((self.second[scored] * weight).sum() / total),
             difference=float((away * weight).sum() / total),
-            up=int((away > 0).sum()),
-            down=int((away < 0).sum()),
-            same=int((away == 0).sum()),
+            up=int((sure > 0).sum()),
+            down=int((sure < 0).sum()),
+            same=int((sure == 0).sum()),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Means of both sides and of the difference over n queries; of these the second side's value is up, down or the same."""
+    """Means of both sides and of the difference over n queries; of these the second side's value is up, down or the same.
+
+    What noise alone could have moved is the same.
+    """
 
     n: int
     first: float
@@ -71,10 +79,28 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Low and high of each difference: (figures,) float64, NaN where it cannot be told."""
+    """Low and high of each difference: (figures,) float64, NaN where it cannot be told.
+
+    trusted   (figures,) False where the spread rests on too few units, see stats.interval.trusted; True where there is no
+              interval
+    """
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    trusted: NDArray[np.bool_]
+
+    @classmethod
+    def unknown(cls, figures: int) -> Intervals:
+        """Of figures that nothing can be told of."""
+        return cls(np.full(figures, np.nan), np.full(figures, np.nan), np.ones(figures, dtype=bool))
+
+
+def overlapping(
+    low: NDArray[np.float64], high: NDArray[np.float64], other_low: NDArray[np.float64], other_high: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """(queries,) True where two ranges have a value in common; False where an end is NaN."""
+    common: NDArray[np.bool_] = (low <= other_high + SAME) & (other_low <= high + SAME)
+    return common
 
 
 def intervals(pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: float, draws: Draws) -> Intervals:
@@ -90,5 +116,6 @@ def intervals(pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: floa
     kept = np.unique(cluster[scored], return_inverse=True)[1]
     away = np.stack([(p.away * p.weight)[scored] for p in pairs], axis=1)
     weight = np.stack([p.weight[scored] for p in pairs], axis=1)
-    low, high = bca(by_cluster(away, kept), by_cluster(weight, kept), level=level, draws=draws)
-    return Intervals(low, high)
+    top, bottom = by_cluster(away, kept), by_cluster(weight, kept)
+    low, high = bca(top, bottom, level=level, draws=draws)
+    return Intervals(low, high, trusted(top, bottom) | np.isnan(low))

@@ -2,85 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.stats.paired import least_units
-from tiepoint.stats.resample import by_cluster
-from tiepoint.stats.settle import POWER, SAMPLES, first_enough, walked
-from tiepoint.stats.units import Units
-from tiepoint.stats.walk import IN, OUT
+from tiepoint.stats.enough import FEWEST, fewest
+from tiepoint.stats.population import Population
+from tiepoint.stats.settle import SAMPLES, first_enough, often, two_digits
+from tiepoint.stats.walk import IN, OPEN, OUT, walk
 
-ROWS = 2_000
-"""Units of a population whose spread is only stated."""
-STEPS = 100
 HALVINGS = 9
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Population:
-    """Differences of every other arm to the cheapest one, which is the first: its mid is 0 throughout.
-
-    units    no two of them alike
-    weight   (units,) float64: how often each stands in the population
-    """
-
-    units: Units
-    weight: NDArray[np.float64]
-
-    @classmethod
-    def measured(cls, values: NDArray[np.float64], cluster: NDArray[np.int64]) -> Population:
-        """From (queries, arms) values, the cheapest first: every unit's differences as they are, and with the other sign.
-
-        So the spread is that of the values and the mean is 0, whichever arm was ahead.
-        """
-        away = values - values[:, :1]
-        sums = by_cluster(np.concatenate([np.ones((len(away), 1)), away], axis=1), cluster)
-        return cls._of(np.tile(sums[:, 0], 2), np.concatenate([sums[:, 1:], -sums[:, 1:]]))
-
-    @classmethod
-    def stated(cls, spread: float, unequal: float, arms: int, *, rng: np.random.Generator) -> Population:
-        """A share `unequal` of the queries differs, half of them each way, all by as much as gives the spread.
-
-        spread    the standard deviation of a difference; at most the root of unequal
-        unequal   above 0, at most 1
-        arms      at least 2; the differences of the others to the cheapest are drawn apart from each other
-        """
-        column = np.zeros(ROWS)
-        each = max(1, round(ROWS * unequal / 2))
-        size = spread / math.sqrt(2 * each / ROWS)
-        column[:each], column[each : 2 * each] = size, -size
-        others = np.stack([rng.permutation(column) for _ in range(arms - 1)], axis=1)
-        return cls._of(np.ones(ROWS), np.concatenate([np.zeros((ROWS, 1)), others], axis=1))
-
-    @classmethod
-    def _of(cls, size: NDArray[np.float64], sums: NDArray[np.float64]) -> Population:
-        rows, weight = np.unique(np.concatenate([size[:, None], sums], axis=1), axis=0, return_counts=True)
-        values = rows[:, 1:]
-        return cls(Units(rows[:, 0], values, values, values), weight.astype(np.float64))
-
-    def shares(self, difference: float) -> NDArray[np.float64] | None:
-        """(units,) chances to be drawn with which every other arm is ahead of the cheapest by `difference` in the mean.
-
-        The differences themselves stay as they are (an exponential tilt, the nearest population with that mean); None
-        where no chances would do, because too few queries differ or by too little.
-        """
-        off = self.units.mid[:, 1:] - difference * self.units.size[:, None]
-        turn = np.zeros(off.shape[1])
-        for _ in range(STEPS):
-            level = np.einsum("ua,a->u", off, turn)
-            share = self.weight * np.exp(level - level.max())
-            share /= share.sum()
-            mean = np.einsum("ua,u->a", off, share)
-            if np.abs(mean).max() < 1e-9 * self.units.size.max():
-                return np.asarray(share, dtype=np.float64)
-            curve = np.einsum("ua,ub,u->ab", off - mean, off - mean, share)
-            step = np.linalg.lstsq(curve, mean, rcond=1e-10)[0]
-            turn = turn - step / max(1.0, float(np.abs(np.einsum("ua,a->u", off, step)).max()) / 2)
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,58 +44,78 @@ class Supposed:
         share = self.population.shares(difference)
         if share is None or number < 1:
             return None
-        states = walked(
-            self.population.units,
-            number,
-            gap=self.gap,
-            confidence=self.confidence,
-            rng=rng,
-            share=share,
-            samples=samples,
-        )
+        states = self._walked(number, share, rng=rng, samples=samples)
         decided = (states == IN).any(axis=1)
-        cheapest = states[:, 0] == IN
-        inside = difference <= self.gap
-        right = cheapest if inside else decided & ~cheapest
-        settled = cheapest if inside else states[:, 0] == OUT
-        return Chance(float(decided.mean()), float(right.mean()), float(settled.mean()))
+        return Chance(
+            float(decided.mean()),
+            float(self._right(states, difference).mean()),
+            float(self._settled(states, difference).mean()),
+        )
 
     def needed(self, difference: float, *, rng: np.random.Generator) -> int | None:
         """Roughly the least number of independent units that decides rightly with a chance of POWER; None: none is found."""
-        least = least_units(self.gap, self.confidence, self.population.units.size, self.population.units.largest)
-        if least is None or abs(difference - self.gap) < 1e-9 or self.population.shares(difference) is None:
+        least, share = self.fewest, self.population.shares(difference)
+        if least is None or abs(difference - self.gap) < 1e-9 or share is None:
             return None
 
         def enough(number: int) -> bool:
-            found = self.chance(number, difference, rng=rng)
-            return found is not None and found.right >= POWER
+            return often(lambda n: self._right(self._walked(number, share, rng=rng, samples=n), difference))
 
-        return first_enough(enough, least, least)
+        found = first_enough(enough, least, least)
+        return None if found is None else two_digits(found)
+
+    @property
+    def fewest(self) -> int | None:
+        """Below so many units of the population's mix nothing is decided; None: no number would do."""
+        mix = self.population.mix
+        return fewest(self.gap, self.confidence, mix.sizes, mix.largest)
 
     def shown_inside(self, number: int, *, rng: np.random.Generator) -> float | None:
         """The largest true loss that so many units still show inside the gap with a chance of POWER; None: not even 0."""
-        return self._edge(number, 0.0, self.gap, rng=rng)
+        return self._edge(number, 0.0, rng=rng)
 
     def shown_outside(self, number: int, *, rng: np.random.Generator) -> float | None:
         """The least true loss that so many units show outside the gap with a chance of POWER; None: none."""
         top = self.gap
         while self.population.shares(min(2 * top + 0.01, 0.99)) is not None and top < 0.9:
             top = min(2 * top + 0.01, 0.99)
-            found = self.chance(number, top, rng=rng)
-            if found is not None and found.settled >= POWER:
-                return self._edge(number, top, self.gap, rng=rng)
+            if self._shows(number, top, rng=rng):
+                return self._edge(number, top, rng=rng)
         return None
 
-    def _edge(self, number: int, good: float, bad: float, *, rng: np.random.Generator) -> float | None:
-        """The true loss nearest to `bad` that is settled often enough, if `good` is."""
-        found = self.chance(number, good, rng=rng)
-        if found is None or found.settled < POWER:
+    def _edge(self, number: int, good: float, *, rng: np.random.Generator) -> float | None:
+        """The true loss nearest to the gap that is settled often enough, if `good` is."""
+        if not self._shows(number, good, rng=rng):
             return None
+        bad = self.gap
         for _ in range(HALVINGS):
             middle = (good + bad) / 2
-            found = self.chance(number, middle, rng=rng)
-            if found is not None and found.settled >= POWER:
+            if self._shows(number, middle, rng=rng):
                 good = middle
             else:
                 bad = middle
         return good
+
+    def _shows(self, number: int, loss: float, *, rng: np.random.Generator) -> bool:
+        """True where so many units settle a true loss of the cheapest with a chance of POWER."""
+        share = self.population.shares(loss)
+        if share is None:
+            return False
+        return often(lambda n: self._settled(self._walked(number, share, rng=rng, samples=n), loss))
+
+    def _walked(
+        self, number: int, share: NDArray[np.float64], *, rng: np.random.Generator, samples: int
+    ) -> NDArray[np.int8]:
+        """The states of every arm: (samples, arms), see stats.walk; below FEWEST units nothing is called in or out."""
+        if number < FEWEST:
+            return np.full((samples, self.population.units.arms), OPEN, dtype=np.int8)
+        counts = self.population.drawn(number, share, rng=rng, samples=samples)
+        return walk(self.population.units, gap=self.gap, confidence=self.confidence, counts=counts)
+
+    def _right(self, states: NDArray[np.int8], difference: float) -> NDArray[np.bool_]:
+        cheapest = states[:, 0] == IN
+        inside = difference <= self.gap
+        return np.asarray(cheapest if inside else (states == IN).any(axis=1) & ~cheapest)
+
+    def _settled(self, states: NDArray[np.int8], difference: float) -> NDArray[np.bool_]:
+        return np.asarray(states[:, 0] == (IN if difference <= self.gap else OUT))

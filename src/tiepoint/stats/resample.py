@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tiepoint.stats.fast import single_sums
 
-RESAMPLES = 4_000
+RESAMPLES = 2_000
+"""What DiCiccio and Efron 1996 take for BCa: the ends of an interval move by 1.5 % of its width with the seed."""
 BLOCK = 65_536
 """Draws made at once, small enough for a processor's cache; what is drawn does not depend on it."""
 WIDE = 1_000
@@ -119,7 +120,8 @@ def on_grid(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     share, power = np.frexp(np.abs(columns).max(axis=1, keepdims=True, initial=0.0))
     steps = EXACT_BITS - math.ceil(math.log2(max(columns.shape[1], 1))) - (power - (share == 0.5))
-    return np.ldexp(np.rint(np.ldexp(columns, steps)), -steps)
+    found: NDArray[np.float64] = np.ldexp(np.rint(np.ldexp(columns, steps)), -steps)
+    return found
 
 
 def by_cluster(values: NDArray[np.float64], cluster: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tiepoint.stats.paired import least_units
+from tiepoint.stats.enough import FEWEST, fewest
 from tiepoint.stats.units import Units
 from tiepoint.stats.walk import IN, walk
 
@@ -23,6 +24,9 @@ LIMIT = 1_000_000
 """More units than this are not looked for."""
 NEAR = 1.1
 """The answer is at most this ratio above a number that does not reach POWER: samples tell no nearer."""
+RESAMPLES = 100
+"""Of the units, to tell how far the number moves with the queries that happen to be here."""
+ENDS = (0.1, 0.9)
 
 
 def walked(
@@ -45,29 +49,72 @@ def walked(
     return walk(units, gap=gap, confidence=confidence, counts=counts)
 
 
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Roughly how many queries would settle the walk; all None where none can be named.
+
+    queries     see queries_to_settle
+    low, high   between these the number lies in eight of ten samples of the units from themselves; high None: above LIMIT.
+                What is in none of the units is in no sample of them either
+    """
+
+    queries: int | None = None
+    low: int | None = None
+    high: int | None = None
+
+
+def settling(units: Units, *, gap: float, confidence: float, rng: np.random.Generator) -> Settling:
+    """The number and how far it moves with the queries that happen to be here. Arguments: see queries_to_settle."""
+    named = queries_to_settle(units, gap=gap, confidence=confidence, rng=rng)
+    least = fewest(gap, confidence, units.size, units.largest)
+    if named is None or least is None:
+        return Settling()
+    chosen = rng.multinomial(len(units.size), np.full(len(units.size), 1 / len(units.size)), size=RESAMPLES)
+    counts = np.concatenate([np.ones((1, len(units.size))), chosen])
+    # By the normal approximation, which is quick, scaled to what was found by walking.
+    guesses = np.maximum(_guesses(units, gap, confidence, counts), least)
+    low, high = (np.quantile(guesses[1:], ENDS, method="inverted_cdf") / guesses[0] * named).tolist()
+    low = two_digits(max(low, least * float(units.size.mean())))
+    return Settling(named, min(low, named), None if high > LIMIT else max(two_digits(high), named))
+
+
 def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.random.Generator) -> int | None:
-    """Roughly how many queries would settle the walk with a chance of POWER, if means and spreads stay as they are.
+    """Roughly how many queries would settle the walk with a chance of POWER, if means and spreads are as in these.
 
     units     of at least two arms, in cost order; taken as the whole population
-    returns   queries; None where LIMIT units would not do (a mean lies on the gap or close to it, or the gap is 0)
+    returns   queries, to two digits; None where LIMIT units would not do (a mean lies on the gap or close to it, or the gap
+              is 0), and where fewer than FEWEST units are here, which tell nothing of means and spreads
     """
-    guess = _guess(units, gap, confidence)
-    least = least_units(gap, confidence, units.size, units.largest)
-    if guess is None or least is None or guess > LIMIT:
+    least = fewest(gap, confidence, units.size, units.largest)
+    if least is None or len(units.size) < FEWEST:
+        return None
+    (guess,) = _guesses(units, gap, confidence, np.ones((1, len(units.size))))
+    if guess > LIMIT:
         return None
 
     def enough(number: int) -> bool:
-        settled: list[bool] = []
-        for samples in (FIRST, SAMPLES - FIRST):
+        def decided(samples: int) -> NDArray[np.bool_]:
             states = walked(units, number, gap=gap, confidence=confidence, rng=rng, samples=samples)
-            settled += (states == IN).any(axis=1).tolist()
-            chance = sum(settled) / len(settled)
-            if abs(chance - POWER) > CLEAR:
-                break
-        return chance >= POWER
+            return np.asarray((states == IN).any(axis=1))
+
+        return often(decided)
 
     found = first_enough(enough, max(least, round(guess)), least)
-    return None if found is None else math.ceil(found * units.size.mean())
+    return None if found is None else two_digits(found * float(units.size.mean()))
+
+
+def two_digits(number: float) -> int:
+    """Rounded up to two significant digits: more would tell of the samples, not of the population."""
+    step = int(10 ** max(0, len(str(math.ceil(number))) - 2))
+    return math.ceil(number / step) * step
+
+
+def often(held: Callable[[int], NDArray[np.bool_]]) -> bool:
+    """True where something holds in POWER of SAMPLES, or clearly in the FIRST of them. held: for so many new samples, bool."""
+    first = held(FIRST)
+    if abs(first.mean() - POWER) > CLEAR:
+        return bool(first.mean() >= POWER)
+    return bool(np.concatenate([first, held(SAMPLES - FIRST)]).mean() >= POWER)
 
 
 def first_enough(enough: Callable[[int], bool], start: int, least: int) -> int | None:
@@ -92,21 +139,34 @@ def first_enough(enough: Callable[[int], bool], start: int, least: int) -> int |
     return high
 
 
-def _guess(units: Units, gap: float, confidence: float) -> float | None:
-    """Units by the normal approximation, for the first arm whose mean lies inside the gap and those before it."""
-    needed = 0.0
+def _guesses(units: Units, gap: float, confidence: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(rows,) units by the normal approximation, for the first arm whose mean lies inside the gap and those before it.
+
+    counts   (rows, units) how often each unit stands in each row
+    """
+    needed, walking = np.zeros(len(counts)), np.arange(len(counts))
     error, reach = 1 - confidence, float(special.ndtri(POWER))
     for c in range(units.arms):
-        deficits = [units.mid[:, j] - units.mid[:, c] for j in range(units.arms) if j != c]
-        means = [d.sum() / units.size.sum() for d in deficits]
-        outside = max(means) > gap
-        z = reach - float(special.ndtri(error / len(deficits) if outside else error))
-        each = [
-            (z * float(np.std(d - mean * units.size)) / units.size.mean() / max(abs(mean - gap), 1e-9)) ** 2
-            for d, mean in zip(deficits, means, strict=True)
-            if (mean > gap) == outside
-        ]
-        needed = max(needed, float(min(each) if outside else max(each)))
-        if not outside:
-            return needed
-    return None
+        deficits = np.delete(units.mid, c, axis=1) - units.mid[:, [c]]
+        mean, spread = _moments(deficits, units.size, counts[walking])
+        beyond = mean > gap
+        outside = beyond.any(axis=1)
+        z = reach - special.ndtri(np.where(outside, error / deficits.shape[1], error))
+        each = (z[:, None] * spread / np.maximum(np.abs(mean - gap), 1e-9)) ** 2
+        least = np.where(beyond, each, np.inf).min(axis=1)
+        needed[walking] = np.maximum(needed[walking], np.where(outside, least, each.max(axis=1)))
+        walking = walking[outside]
+    return needed
+
+
+def _moments(
+    deficits: NDArray[np.float64], size: NDArray[np.float64], counts: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of the deficits and, over units of mean size, their standard deviations: (rows, deficits) both."""
+    across = np.ascontiguousarray(deficits.T)  # each sum runs along memory
+    rows = np.concatenate([across, across * size, across**2])
+    first, mixed, second = np.split(np.einsum("ru,cu->rc", counts, rows), 3, axis=1)
+    units, queries = counts.sum(axis=1)[:, None], np.einsum("ru,u->r", counts, size)[:, None]
+    mean = first / queries
+    around = second - 2 * mean * mixed + mean**2 * np.einsum("ru,u->r", counts, size**2)[:, None]
+    return mean, np.sqrt(np.maximum(around, 0.0) * units) / queries

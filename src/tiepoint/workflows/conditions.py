@@ -14,11 +14,12 @@ from tiepoint.core.contract import Contract
 from tiepoint.core.result import SCHEMA_VERSION, Conditions, Summary
 from tiepoint.core.run import Proof
 from tiepoint.core.study import Study
+from tiepoint.encoding import noise
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.formats import trec
 from tiepoint.measures import parse
 from tiepoint.search import chance, lexical
-from tiepoint.stats import interval, resample, settle
+from tiepoint.stats import enough, interval, resample, settle
 from tiepoint.workflows.bench import copied, cut_recall
 from tiepoint.workflows.content_hashes import content_hashes
 
@@ -39,18 +40,25 @@ def definitions(study: Study) -> dict[str, str]:
         "score": "float64 sum in one fixed order of eight lanes, never through BLAS; by each contract's metric; higher is better",
         "ties": "equal scores stand in ascending document id (byte order of UTF-8); the range over all orders of documents "
         f"within {study.tie_tolerance:g} of the best of their tie stands beside",
+        "noise": noise.DEFINITION,
         "eligible": "documents that the principal may read and, under a filter, that lie in or under the query's region",
         "relevant": "judged grade 1 or better and eligible; judged documents that the corpus lacks count where no filter is",
         "unjudged": "gains 0, is not stored as grade 0, and is counted in Judged@k",
         "mean": "over queries with a relevant document that counts; the others are counted in the denominators",
         "interval": f"two-sided at {study.rule.level:g}, BCa bootstrap over queries (whole clusters), "
         f"{resample.RESAMPLES:,} resamples; exact binomial for unclustered 0/1 measures; not to be trusted (a question mark) "
-        f"where fewer than {interval.AWAY} independent queries have another value than most",
+        f"where the spread rests on fewer than {interval.EFFECTIVE} independent queries: sum(d^2)^2 / sum(d^4) of what each "
+        "adds to the figure's error, and of the denominators",
         "tests": "of each candidate that the walk comes to, against each other one: in where every hypothesis of losing more "
         "than the gap is rejected, each at 1 - confidence, since all must be; out where one of not losing more is rejected, at "
         "1 - confidence divided among the others (Holm's first step). p: the chance that the mean exceeds the gap under random "
-        "weights of the independent queries and of an imagined worst one, as large as the largest cluster. No other test is "
-        "made: intervals of figures, of subgroups and of regions are not corrected for their number",
+        "weights of the independent queries and of an imagined worst one, as large as the slice's largest cluster, of whatever "
+        "split: what is said holds for populations whose seed questions have no more variants. With fewer than "
+        f"{enough.FEWEST} independent queries nothing is decided. No other test is made: intervals of figures, of subgroups "
+        "and of regions are not corrected for their number",
+        "settle_queries": "roughly the least number with which the rule decides four times in five, in samples drawn from the "
+        "queries that decide, as if they were the population; in brackets, between what it lies in eight of ten such samples "
+        "of as many queries as are here. It knows nothing of losses that are in none of them",
         "recall_cut": cut_recall.DEFINITION,
         "rebuild_s": "projected: tokens of the documents that may be counted, less what the limit cuts, over tokens/s; where "
         "tokens cannot be counted, documents over documents/s",

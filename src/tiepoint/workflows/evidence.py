@@ -22,13 +22,6 @@ from tiepoint.workflows.slices import Slice, scored
 TEST = "test"
 
 
-def deciding_queries(study: Study, parts: Sequence[Slice]) -> tuple[NDArray[np.int64], str | None]:
-    """The positions of the queries that the rule decides on, scored ones, and the split that they are of; None: no splits."""
-    part = next(p for p in parts if p.name == study.rule.slice)
-    chosen = deciding(study, part)
-    return chosen[scored(study, part.view)[chosen]], deciding_split(study)
-
-
 def evidence(
     study: Study,
     arms: Sequence[ArmRun],

@@ -14,7 +14,7 @@ from tiepoint.core.result import ArmFigures, Bounds, Figure, Ties
 from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.measures import parse
-from tiepoint.measures.graded import GradedRun
+from tiepoint.measures.graded import GradedRun, Names
 from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
 from tiepoint.measures.ties import TiedRun, TieGroups
 from tiepoint.search.exact import processors
@@ -42,6 +42,10 @@ class Measured:
     graded           the grade of each hit
     tied             its tie groups; None where the judgements are not pooled: nothing asks for them then
     tied_pairs       (queries,) int64: pairs of a hit within k and a document left out that tie
+    over_noise       as ties, over all orders that noise of encoding could make besides; None: there is none, or it was not
+                     measured
+    by_noise         (queries,) True where a hit within k and a document left out do not tie and noise alone tells them apart;
+                     None: not measured
     """
 
     run: Run
@@ -54,6 +58,8 @@ class Measured:
     graded: GradedRun
     tied: TiedRun | None
     tied_pairs: NDArray[np.int64]
+    over_noise: Mapping[str, TieRange] | None = None
+    by_noise: NDArray[np.bool_] | None = None
 
     @property
     def grade(self) -> NDArray[np.int8]:
@@ -69,9 +75,18 @@ class ArmRun:
     views: Mapping[str, Measured] = field(default_factory=dict)
 
 
+def measure_views(
+    study: Study, by_view: Mapping[str, View], runs: Mapping[str, Run], measures: Sequence[Measure]
+) -> dict[str, Measured]:
+    """Every measure of one arm's run under each view, see measure_run; views side by side."""
+    with ThreadPoolExecutor(min(len(runs), THREADS, processors())) as pool:
+        found = pool.map(lambda view: measure_run(study, by_view[view], runs[view], measures), runs)
+        return dict(zip(runs, found, strict=True))
+
+
 def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure]) -> Measured:
     """Every measure of one run, for every query; queries that are not scored are undefined."""
-    graded = GradedRun.of(run, study.qrels, view.counted)
+    graded = GradedRun.of(run, study.qrels, view.counted, Names(study.queries.ids, study.corpus.units.ids))
     groups = TieGroups.of(run)
     tied = TiedRun.of(graded, groups, run, study.qrels)
     judged = parse(f"Judged@{parse(study.rule.measure).cutoff}")
@@ -228,14 +243,14 @@ class _Stack:
     @classmethod
     def of(cls, columns: Sequence[Column]) -> _Stack:
         defined = np.stack([column.defined for column in columns])
-        top, bottom = (
-            np.where(defined, np.stack(of), 0.0) for of in zip(*((c.top, c.bottom) for c in columns), strict=True)
-        )
+        top = np.where(defined, np.stack([column.top for column in columns]), 0.0)
+        bottom = np.where(defined, np.stack([column.bottom for column in columns]), 0.0)
         return cls(top, bottom, defined)
 
     def take(self, queries: NDArray[np.int64]) -> _Stack:
         """The same columns for some of the queries."""
-        return _Stack(*(np.take(of, queries, axis=1) for of in (self.top, self.bottom, self.defined)))
+        top, bottom = (np.take(of, queries, axis=1) for of in (self.top, self.bottom))
+        return _Stack(top, bottom, np.take(self.defined, queries, axis=1))
 
     @property
     def means(self) -> list[float | None]:
@@ -264,8 +279,13 @@ def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, 
 
 
 def _ties(arm: ArmRun, part: Slice) -> Ties:
-    pairs = arm.views[part.view.name].tied_pairs[part.queries]
-    return Ties(queries=int((pairs > 0).sum()), pairs=int(pairs.sum()))
+    measured = arm.views[part.view.name]
+    pairs, noise = measured.tied_pairs[part.queries], measured.by_noise
+    return Ties(
+        queries=int((pairs > 0).sum()),
+        pairs=int(pairs.sum()),
+        by_noise=None if noise is None else int(noise[part.queries].sum()),
+    )
 
 
 def _failed(arm: ArmRun, part: Slice) -> int:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tiepoint.core.power import POWER_VERSION, GroupOutlook, Outlook, Power, Row
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
-from tiepoint.stats.paired import least_units
+from tiepoint.stats.enough import FEWEST, fewest
+from tiepoint.stats.population import Mix
 from tiepoint.stats.power import Supposed
 from tiepoint.stats.resample import stream
 from tiepoint.stats.settle import LIMIT, SAMPLES
-from tiepoint.workflows.evidence import deciding_queries
+from tiepoint.workflows.enough import Enough
+from tiepoint.workflows.evidence import deciding_split
 from tiepoint.workflows.slices import slices, views
 from tiepoint.workflows.spreads import Supposition, suppositions
 
@@ -39,37 +40,36 @@ def power(study: Study, *, difference: float = 0.0, spread: float | None = None,
         )
     if not -1 < difference < 1:
         raise InputError(f"--difference {difference:g} lies outside -1 to 1", fix="state one between")
+    whole = Enough.of(study, next(part for part in slices(study, views(study)) if part.name == study.rule.slice))
     every = suppositions(study, spread=spread, unequal=unequal)
-    chosen, split = deciding_queries(study, slices(study, views(study)))
-    sizes = _sizes(study, chosen)
-    least = least_units(study.rule.gap, study.rule.confidence, sizes)
-    outlooks = tuple(_outlook(study, one, difference, len(sizes), least) for one in every)
+    outlooks = tuple(_outlook(study, one, difference, whole) for one in every)
     return Power(
         schema_version=POWER_VERSION,
         study=study.name,
         measure=study.rule.measure,
         slice=study.rule.slice,
-        split=split,
+        split=deciding_split(study),
         gap=study.rule.gap,
         confidence=study.rule.confidence,
-        queries=len(chosen),
-        clusters=len(sizes),
-        largest_cluster=int(sizes.max(initial=0)),
-        least=least,
+        queries=len(whole.queries),
+        clusters=len(whole.sizes),
+        largest_cluster=whole.largest,
+        least=whole.least,
         difference=difference,
         outlooks=outlooks,
-        groups=tuple(_groups(study, chosen, every[0], difference, outlooks[0].needed)),
-        notes=_notes(study, sizes, difference),
+        groups=tuple(_groups(study, whole, every[0], difference)),
+        notes=_notes(study, whole, difference),
         definitions=definitions(),
     )
 
 
-def chances(study: Study, number: int) -> dict[str, float | None]:
-    """The chance that so many independent queries decide where the candidates are truly equal, by spread in words."""
-    return {
-        in_words(one): None if (found := _row(study, one, number, 0.0)) is None else found.decides
+def chances(study: Study, found: Enough) -> dict[str, float | None]:
+    """The chance that these queries decide where the candidates are truly equal, by spread in words."""
+    rows = {
+        in_words(one): _row(study, _supposed(study, one, found.mix), len(found.sizes), 0.0)
         for one in suppositions(study, spread=None, unequal=None)
     }
+    return {words: None if row is None else row.decides for words, row in rows.items()}
 
 
 def in_words(one: Supposition) -> str:
@@ -85,33 +85,33 @@ def definitions() -> dict[str, str]:
         "than the gap, another one where they are ahead by more",
         "difference": "how much every other candidate is truly ahead of the cheapest one",
         "spread": "standard deviation of the difference of two candidates on a query. Measured: the differences of the dev "
-        "queries, each also with the other sign, drawn with chances that give the true difference asked for. Stated or "
-        "assumed: every query that differs does so by one amount, either way",
-        "needed": f"the least number that decides rightly four times in five; not looked for above {LIMIT:,}",
+        "queries less their mean, each also with the other sign, drawn with chances that give the true difference asked for. "
+        "Stated or assumed: every query that differs does so by one amount, either way",
+        "clusters": "as large, and each size as frequent, as those of the study that decide; the imagined worst one is as large "
+        "as the largest of the slice, of whatever split. Their queries are queries of one dev cluster, round and round where it "
+        "has fewer; stated or assumed: all differ alike",
+        "needed": f"roughly the least number that decides rightly four times in five; not looked for above {LIMIT:,}",
         "shown inside, shown outside": "the largest true loss of the cheapest candidate that the study's own number still "
         "shows inside the gap four times in five, and the least that it shows outside",
-        "independent": "queries without a cluster, and clusters of queries, which are drawn whole",
+        "independent": f"queries without a cluster, and clusters of queries, which are drawn whole; with fewer than {FEWEST} "
+        "nothing is decided",
     }
 
 
-def _sizes(study: Study, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.bincount(study.queries.clusters(chosen)).astype(np.float64) if len(chosen) else np.empty(0)
+def _supposed(study: Study, one: Supposition, mix: Mix) -> Supposed:
+    return Supposed(one.population(mix), study.rule.gap, study.rule.level)
 
 
-def _supposed(study: Study, one: Supposition) -> Supposed:
-    return Supposed(one.population, study.rule.gap, study.rule.level)
-
-
-def _row(study: Study, one: Supposition, number: int, difference: float) -> Row | None:
+def _row(study: Study, supposed: Supposed, number: int, difference: float) -> Row | None:
     rng = stream(study.seed, "power", str(number), f"{difference:g}")
-    found = _supposed(study, one).chance(number, difference, rng=rng)
+    found = supposed.chance(number, difference, rng=rng)
     return None if found is None else Row(clusters=number, decides=found.decides, right=found.right)
 
 
-def _outlook(study: Study, one: Supposition, difference: float, own: int, least: int | None) -> Outlook:
-    supposed, rng = _supposed(study, one), stream(study.seed, "power", "search")
-    numbers = sorted({*NUMBERS, *(n for n in (own, least) if n)})
-    rows = {n: row for n in numbers if (row := _row(study, one, n, difference)) is not None}
+def _outlook(study: Study, one: Supposition, difference: float, whole: Enough) -> Outlook:
+    supposed, rng, own = _supposed(study, one, whole.mix), stream(study.seed, "power", "search"), len(whole.sizes)
+    numbers = sorted({*NUMBERS, *(n for n in (own, whole.least) if n)})
+    rows = {n: row for n in numbers if (row := _row(study, supposed, n, difference)) is not None}
     return Outlook(
         spread=one.spread,
         rows=tuple(rows.values()),
@@ -122,36 +122,37 @@ def _outlook(study: Study, one: Supposition, difference: float, own: int, least:
     )
 
 
-def _groups(
-    study: Study, chosen: NDArray[np.int64], one: Supposition, difference: float, needed: int | None
-) -> Sequence[GroupOutlook]:
+def _groups(study: Study, whole: Enough, one: Supposition, difference: float) -> Sequence[GroupOutlook]:
     """Every subgroup and region that has queries which decide, the largest first."""
     found = []
+    needed: dict[bytes, int | None] = {}
     for kind, names in (("subgroup", study.queries.subgroups), ("region", study.queries.regions)):
-        for name in sorted({n for i in chosen for n in names[i]}):
-            member = chosen[[name in names[i] for i in chosen]]
-            sizes = _sizes(study, member)
+        for name in sorted({n for i in whole.queries for n in names[i]}):
+            group = whole.among(np.array([name in of for of in names]))
+            supposed, mix = _supposed(study, one, group.mix), group.mix
+            alike = np.concatenate([mix.size, mix.share]).tobytes()
+            if alike not in needed:
+                needed[alike] = supposed.needed(difference, rng=stream(study.seed, "power", "search"))
             found.append(
                 GroupOutlook(
                     kind=kind,
                     name=name,
-                    clusters=len(sizes),
-                    least=least_units(study.rule.gap, study.rule.level, sizes),
-                    needed=needed,
-                    own=_row(study, one, len(sizes), difference),
+                    clusters=len(group.sizes),
+                    least=group.least,
+                    needed=needed[alike],
+                    own=_row(study, supposed, len(group.sizes), difference),
                 )
             )
     return sorted(found, key=lambda group: (group.kind, -group.clusters, group.name))
 
 
-def _notes(study: Study, sizes: NDArray[np.float64], difference: float) -> tuple[str, ...]:
+def _notes(study: Study, whole: Enough, difference: float) -> tuple[str, ...]:
     lines = []
-    plain = least_units(study.rule.gap, study.rule.level)
-    uneven = least_units(study.rule.gap, study.rule.level, sizes)
-    if plain is not None and uneven is not None and uneven > plain:
+    plain = fewest(study.rule.gap, study.rule.level)
+    if plain is not None and whole.least is not None and whole.least > plain:
         lines.append(
-            f"the clusters are uneven (up to {int(sizes.max()):,} queries): losses on the largest could go unseen, so at least "
-            f"{uneven:,} clusters are needed where {plain:,} of equal size would do"
+            f"the clusters are uneven (the slice's largest has {whole.largest:,} queries): losses on the largest could go "
+            f"unseen, so at least {whole.least:,} clusters are needed where {plain:,} of equal size would do"
         )
     if abs(difference - study.rule.gap) < 1e-9:
         lines.append("a true difference on the gap itself is never settled, by any number of queries")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +17,11 @@ from tiepoint.core.result import Summary
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json
-from tiepoint.stats.power import Population
+from tiepoint.stats.enough import FEWEST
+from tiepoint.stats.population import Mix, Population
 from tiepoint.stats.resample import stream
 
 DEV = "dev"
-FEWEST = 20
-"""From fewer independent dev queries no spread is taken."""
 SAME = 1e-12
 ASSUMED = ((0.10, 0.20), (0.20, 0.50), (0.35, 0.80))
 """Standard deviation of a paired difference, and share of queries that differ: models that are alike, that are not, that
@@ -31,10 +30,10 @@ have little in common."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Supposition:
-    """A spread in figures and as a population to draw from."""
+    """A spread in figures, and as a population to draw from whose clusters are as large as those that decide."""
 
     spread: Spread
-    population: Population
+    population: Callable[[Mix], Population]
 
 
 def suppositions(study: Study, *, spread: float | None, unequal: float | None) -> tuple[Supposition, ...]:
@@ -69,7 +68,9 @@ def _stated(study: Study, sd: float, unequal: float, arms: int) -> Supposition:
 
 
 def _drawn(study: Study, sd: float, unequal: float, arms: int, source: str, sentence: str) -> Supposition:
-    population = Population.stated(sd, unequal, arms, rng=stream(study.seed, "power", "population"))
+    def population(mix: Mix) -> Population:
+        return Population.stated(sd, unequal, arms, rng=stream(study.seed, "power", "population"), mix=mix)
+
     return Supposition(Spread(source=source, sentence=sentence, arms=arms, sd=sd, unequal=unequal), population)
 
 
@@ -82,7 +83,10 @@ def _measured(study: Study) -> tuple[Supposition | None, str]:
         found = _from_rows(study, folder, summary)
         if found is not None:
             return found, ""
-    return None, "no result under results/ holds rows of two candidates on dev queries by this rule's measure"
+    return None, (
+        f"no result under results/ holds rows of two candidates, with differences that spread, on {FEWEST} independent dev "
+        "queries by this rule's measure"
+    )
 
 
 def _results(study: Study) -> Iterator[Path]:
@@ -107,18 +111,19 @@ def _from_rows(study: Study, folder: Path, summary: Summary) -> Supposition | No
     names = np.array(dev["cluster"].to_pylist(), dtype=object)[scored]
     cluster = np.unique(names.astype(str), return_inverse=True)[1] if len(names) else np.empty(0, dtype=np.int64)
     away = values[scored][:, 1:] - values[scored][:, :1]
-    if len(set(names)) < FEWEST or not (np.abs(away) > SAME).any(axis=0).all():
+    if len(set(names)) < FEWEST or not (away.std(axis=0) > SAME).all():
         return None
-    widest = int(np.sqrt((away**2).mean(axis=0)).argmax())
+    widest = int(away.std(axis=0).argmax())
     spread = Spread(
         source="measured",
         sentence=f"measured on {int(scored.sum()):,} dev queries, {len(set(names)):,} independent, in the result "
-        f"{folder.name}; of the candidates, {arms[1 + widest]} differs most from {arms[0]}",
+        f"{folder.name}; of the candidates, the difference of {arms[1 + widest]} to {arms[0]} spreads "
+        "most",
         arms=len(arms),
-        sd=float(np.sqrt((away[:, widest] ** 2).mean())),
+        sd=float(away[:, widest].std()),
         unequal=float((np.abs(away[:, widest]) > SAME).mean()),
     )
-    return Supposition(spread, Population.measured(values[scored], cluster))
+    return Supposition(spread, lambda mix: Population.measured(values[scored], cluster, mix))
 
 
 def _values(rows: pa.Table, arms: list[str], queries: list[str]) -> NDArray[np.float64]:

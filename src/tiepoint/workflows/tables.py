@@ -9,7 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tiepoint.core.study import Study
-from tiepoint.workflows.figures import ArmRun
+from tiepoint.measures import parse
+from tiepoint.measures.graded import NO_HIT
+from tiepoint.workflows.figures import ArmRun, Measured
 from tiepoint.workflows.slices import Slice
 
 PER_QUERY = pa.schema(
@@ -20,6 +22,9 @@ PER_QUERY = pa.schema(
         ("measure", pa.string()),
         ("value", pa.float64()),
         ("weight", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("unjudged", pa.bool_()),
     ]
 )
 RANKINGS = pa.schema(
@@ -61,29 +66,49 @@ QUERIES = pa.schema(
 def per_query_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:
     """One row for each arm, slice, query and measure; value null where the query is not scored.
 
-    A figure is sum(value * weight) / sum(weight); every weight is 1 but for pooled measures.
+    A figure is sum(value * weight) / sum(weight); every weight is 1 but for pooled measures. low and high are the smallest and
+    the largest value over all orders of documents that tie or that noise of encoding alone tells apart. unjudged: see
+    _unjudged_may_stand.
     """
     ids = np.array(study.queries.ids, dtype=object)
     tables = []
     for arm in arms:
         for part in parts:
-            for name, column in arm.views[part.view.name].columns.items():
-                taken = column.take(part.queries)
-                values = taken.values
+            measured = arm.views[part.view.name]
+            for name, column in measured.columns.items():
+                taken, ties = column.take(part.queries), (measured.over_noise or measured.ties)[name]
+                low, high = (of.take(part.queries).values for of in (ties.smallest, ties.largest))
                 tables.append(
                     pa.table(
                         {
-                            "candidate": [arm.id] * len(values),
-                            "slice": [part.name] * len(values),
+                            "candidate": [arm.id] * len(part.queries),
+                            "slice": [part.name] * len(part.queries),
                             "query": ids[part.queries],
-                            "measure": [name] * len(values),
-                            "value": pa.array(values, pa.float64(), from_pandas=True),
+                            "measure": [name] * len(part.queries),
+                            "value": pa.array(taken.values, pa.float64(), from_pandas=True),
                             "weight": pa.array(taken.bottom, pa.float64(), mask=~taken.defined),
+                            "low": pa.array(low, pa.float64(), from_pandas=True),
+                            "high": pa.array(high, pa.float64(), from_pandas=True),
+                            "unjudged": _unjudged_may_stand(measured, name)[part.queries],
                         },
                         schema=PER_QUERY,
                     )
                 )
     return pa.concat_tables(tables).combine_chunks() if tables else PER_QUERY.empty_table()
+
+
+def _unjudged_may_stand(measured: Measured, name: str) -> NDArray[np.bool_]:
+    """(queries,) True where the judgements are pooled, the measure can decide, and an unjudged document stands in its first k in
+    some order of tied documents: what that document is could move the value.
+    """
+    measure, tied = parse(name), measured.tied
+    if tied is None or not measure.kind.decides:
+        return np.zeros(len(measured.run), dtype=bool)
+    k = measure.cutoff
+    found = np.asarray(measured.graded.unjudged(k).any(axis=1), dtype=np.bool_)
+    stands = (tied.unjudged[:, :k] > 0) & (tied.graded.grade[:, :k] != NO_HIT)
+    found[tied.groups.rows] = stands.any(axis=1)
+    return found
 
 
 def rankings_table(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> pa.Table:

@@ -2,7 +2,6 @@
 
 from tiepoint.formats.study_toml.read import StudyFile, read_study_toml
 from tiepoint.formats.study_toml.spec import (
-    DEEPEST,
     CandidateTable,
     CorpusTable,
     QueriesTable,
@@ -12,7 +11,6 @@ from tiepoint.formats.study_toml.spec import (
 from tiepoint.formats.study_toml.write import study_toml
 
 __all__ = [
-    "DEEPEST",
     "CandidateTable",
     "CorpusTable",
     "QueriesTable",

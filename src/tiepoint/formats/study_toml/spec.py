@@ -8,14 +8,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 
 from tiepoint.core.candidate import ID
 from tiepoint.core.contract import Dtype, Metric
+from tiepoint.core.run import DEEPEST
 from tiepoint.core.study import PREFER
 from tiepoint.errors import did_you_mean
 
 BASELINES = ("bm25", "random")
 LONGEST_ID = 100
 """A candidate's id names its folder of vectors, and a folder's name has an end."""
-DEEPEST = 10_000
-"""The deepest cut-off: a ranking is held in memory for every query, and nobody reads further."""
 
 
 def _known_preference(key: str) -> str:
@@ -237,7 +236,7 @@ class GatesTable(_Table):
     confidence: Annotated[float, Field(gt=0.5, lt=1, allow_inf_nan=False)] = 0.95
     least_mean: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
     subgroup_loss: Loss | None = None
-    subgroup_queries: Annotated[int, Field(ge=2)] = 10
+    subgroup_queries: Annotated[int, Field(ge=2)] = 20
     critical: list[Text] = []
     elsewhere: Loss = 0.02
     sample: Annotated[int, Field(ge=1)] = 300

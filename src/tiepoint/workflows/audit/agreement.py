@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from tiepoint.core.audit import Agreement
-from tiepoint.measures.agreement import PERSISTENCE, entered, jaccard, rank_biased_overlap
-from tiepoint.measures.measure import Column
+from tiepoint.measures import parse_agreement
+from tiepoint.measures.agreement import entered
+from tiepoint.measures.jaccard import AGREEMENT as JACCARD
+from tiepoint.measures.measure import Column, TieRange
+from tiepoint.measures.rbo import AGREEMENT as RBO
+from tiepoint.measures.rbo import PERSISTENCE
+from tiepoint.measures.ties import TiedRun, TieGroups
 from tiepoint.workflows.audit.pair import Pair, Part
-from tiepoint.workflows.evidence import unjudged_in_question
+from tiepoint.workflows.evidence import unjudged_in_question, value_range
 from tiepoint.workflows.figures import Measured
 from tiepoint.workflows.slices import Slice
 
@@ -21,7 +27,11 @@ AGREEMENT = pa.schema(
         ("slice", pa.string()),
         ("query", pa.string()),
         ("jaccard", pa.float64()),
+        ("jaccard_low", pa.float64()),
+        ("jaccard_high", pa.float64()),
         ("overlap", pa.float64()),
+        ("overlap_low", pa.float64()),
+        ("overlap_high", pa.float64()),
         ("entered", pa.int64()),
         ("left", pa.int64()),
         ("entered_judged", pa.int64()),
@@ -29,9 +39,9 @@ AGREEMENT = pa.schema(
     ]
 )
 DEFINITION = (
-    "the first k hits of both sides, query by query: Jaccard, and rank-biased overlap with persistence "
-    f"{PERSISTENCE:g}, extrapolated (Webber, Moffat and Zobel 2010, equation 32), tied documents in ascending id on both sides; "
-    "two empty rankings are undefined and in no mean, one empty ranking is 0; over every query of the slice, judged or not"
+    f"the first k hits of both sides, query by query. Jaccard: {JACCARD.definition}. RBO: {RBO.definition}. Two empty rankings "
+    "are undefined and in no mean. Low and high: over all orders of tied documents. What entered and left: as ranked, equal "
+    "scores in ascending id"
 )
 
 
@@ -47,13 +57,22 @@ class AgreementFound:
 class _View:
     """Every query of the study under one view.
 
+    jaccard, overlap   over all orders of tied documents; expected is the value
     came, gone     (queries, k) True where the target's hit is new, the source's left
     """
 
-    jaccard: Column
-    overlap: Column
+    jaccard: TieRange
+    overlap: TieRange
     came: NDArray[np.bool_]
     gone: NDArray[np.bool_]
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        """Both measures of agreement with their range over orders of tied documents, by the names of AGREEMENT."""
+        found: dict[str, Column | None] = {}
+        for name, over in (("jaccard", self.jaccard), ("overlap", self.overlap)):
+            found |= {name: over.expected, f"{name}_low": over.smallest, f"{name}_high": over.largest}
+        return {name: column for name, column in found.items() if column is not None}
 
 
 def audit_agreement(pair: Pair) -> AgreementFound:
@@ -66,8 +85,8 @@ def audit_agreement(pair: Pair) -> AgreementFound:
     for name in pair.by_view:
         source, target = (side.arm.views[name].run for side in pair.sides)
         by_view[name] = _View(
-            jaccard=jaccard(source, target, k=k),
-            overlap=rank_biased_overlap(source, target, k=k),
+            jaccard=parse_agreement(f"Jaccard@{k}")(source, target),
+            overlap=parse_agreement(f"RBO@{k}")(source, target),
             came=entered(source, target, k=k),
             gone=entered(target, source, k=k),
         )
@@ -82,16 +101,21 @@ def _summary(pair: Pair, group: Part, found: _View) -> Agreement:
     chosen = group.queries
     counted = pair.study.corpus.public or pair.study.readers is not None
     shown = pair.study.shown_units
-    overlap = found.overlap.take(chosen)
+    means = {name: column.take(chosen).mean for name, column in found.columns.items()}
     name = pair.study.rule.measure
     scored = chosen[(source.columns[name].defined & target.columns[name].defined)[chosen]]
+    over = _over_unjudged(pair, [source, target], scored) if len(scored) else None
     return Agreement(
         slice=group.slice.name,
         k=pair.study.k,
         queries=len(chosen),
-        undefined=int((~overlap.defined).sum()),
-        jaccard=found.jaccard.take(chosen).mean,
-        overlap=overlap.mean,
+        undefined=int((~found.overlap.largest.defined[chosen]).sum()),
+        jaccard=means["jaccard"],
+        jaccard_low=means["jaccard_low"],
+        jaccard_high=means["jaccard_high"],
+        overlap=means["overlap"],
+        overlap_low=means["overlap_low"],
+        overlap_high=means["overlap_high"],
         persistence=PERSISTENCE,
         entered=_total(found.came, target, chosen, shown) if counted else None,
         left=_total(found.gone, source, chosen, shown) if counted else None,
@@ -100,18 +124,37 @@ def _summary(pair: Pair, group: Part, found: _View) -> Agreement:
         source_judged=source.judged.take(chosen).mean,
         target_judged=target.judged.take(chosen).mean,
         measure=name,
-        difference_worst=_difference(source.unjudged[name].largest, target.columns[name], scored),
-        difference_best=_difference(source.columns[name], target.unjudged[name].largest, scored),
+        difference_worst=None if over is None else over.worst,
+        difference_best=None if over is None else over.best,
         judged_k=pair.measure.cutoff,
         questioned=unjudged_in_question(pair.study, [source, target], chosen),
         split=pair.split,
     )
 
 
-def _difference(source: Column, target: Column, chosen: NDArray[np.int64]) -> float | None:
-    """The mean difference over these queries; None without one."""
-    away = target.take(chosen).values - source.take(chosen).values
-    return float(away.mean()) if len(away) else None
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """The least and the largest mean difference."""
+
+    worst: float
+    best: float
+
+
+def _over_unjudged(pair: Pair, sides: Sequence[Measured], chosen: NDArray[np.int64]) -> _Between:
+    """Between what the mean difference of the gates' measure lies, over all grades of the unjudged hits of both sides and all
+    orders of tied documents: the range that the gates take where unjudged hits are in question.
+
+    chosen   at least one query that both sides score
+    """
+    name, qrels = pair.study.rule.measure, pair.study.qrels
+    asked = [
+        replace(side, tied=TiedRun.of(side.graded, TieGroups.of(side.run), side.run, qrels))
+        if side.tied is None  # where the judgements are not pooled, nothing else asks for them
+        else side
+        for side in sides
+    ]
+    source, target = (value_range(side, name, chosen, questioned=asked) for side in asked)
+    return _Between(float((target.low - source.high).mean()), float((target.high - source.low).mean()))
 
 
 def _judged(measured: Measured, k: int) -> NDArray[np.bool_]:
@@ -138,8 +181,10 @@ def _rows(pair: Pair, part: Slice, found: _View) -> pa.Table:
         {
             "slice": [part.name] * len(chosen),
             "query": [pair.study.queries.ids[i] for i in chosen],
-            "jaccard": pa.array(found.jaccard.take(chosen).values, pa.float64(), from_pandas=True),
-            "overlap": pa.array(found.overlap.take(chosen).values, pa.float64(), from_pandas=True),
+            **{
+                name: pa.array(column.take(chosen).values, pa.float64(), from_pandas=True)
+                for name, column in found.columns.items()
+            },
             **{name: pa.array(moved[chosen].sum(axis=1), pa.int64()) for name, moved in counts.items()},
         },
         schema=AGREEMENT,

@@ -61,7 +61,7 @@ def held_stored(study: Study, side: Named, stored: Stored) -> Held:
         Inputs.of("query", Items(study.queries.ids, study.queries.texts), stored.contract),
     )
     documents, queries = (Vectors(stored.vectors, shelf.rows_of(one.keys)[one.of_item]) for one in every)
-    space = Space(stored.contract, documents, queries)
+    space = Space(stored.contract, documents, queries, stored.noise)
     return _held(study, side, space, Ledger(wanted=len(study.corpus) + len(study.queries)), stored, ())
 
 
@@ -118,6 +118,7 @@ def _held(
         texts=texts if there.all() else texts.filter(pa.array(there)),
         stretch=stretch,
         notes=notes,
+        noise=space.noise,
     )
 
 

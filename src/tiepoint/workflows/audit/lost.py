@@ -24,7 +24,8 @@ class LostFound:
 
 
 def lost(pair: Pair) -> LostFound:
-    """The queries of the gates' slice that lost most of the gates' measure, as ranked; those that lost nothing are not there.
+    """The queries of the gates' slice that lost most of the gates' measure, as ranked; those that lost nothing, or nothing but
+    what noise of encoding could have moved, are not there.
 
     A hit whose document the readers may not see stands with its rank alone. A query with an answer that they may not see is
     left out, lost or not. Under an acl without readers no query is shown.
@@ -35,7 +36,9 @@ def lost(pair: Pair) -> LostFound:
     group = pair.whole(next(p for p in pair.parts if p.name == pair.study.rule.slice))
     source, target = (side.measured(group.slice).columns[name].take(group.queries).values for side in pair.sides)
     told = pair.told()[group.queries]
-    away = np.where(np.isnan(source) | np.isnan(target) | ~told, 0.0, target - source)
+    unsure = pair.pairs(group, name).unsure
+    left_out = ~told if unsure is None else ~told | unsure
+    away = np.where(np.isnan(source) | np.isnan(target) | left_out, 0.0, target - source)
     # Queries stand in ascending id, so a stable sort by the difference alone leaves equal losses in ascending id.
     order = [i for i in np.argsort(away, kind="stable") if away[i] < -SAME][:MOST]
     shown = pair.study.shown_units

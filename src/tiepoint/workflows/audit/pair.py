@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 from tiepoint.core.gates import Gates
 from tiepoint.core.space import Space
 from tiepoint.core.study import SLICES, Study
+from tiepoint.encoding.noise import searchable_floor
 from tiepoint.encoding.progress import SILENT, Progress
 from tiepoint.errors import InputError, did_you_mean
 from tiepoint.measures import parse
 from tiepoint.measures.measure import Measure
 from tiepoint.search.exact import search
 from tiepoint.search.prepared import Prepared
-from tiepoint.stats.difference import Pairs
-from tiepoint.workflows.evidence import deciding, deciding_split
+from tiepoint.stats.difference import Pairs, overlapping
+from tiepoint.workflows.evidence import deciding, deciding_split, largest_cluster
 from tiepoint.workflows.figures import ArmRun, Measured, hidden, measure_run
 from tiepoint.workflows.slices import Slice, View, slices, views
 
+Kind: TypeAlias = Literal["subgroup", "region"]
 SOURCE: Literal["source"] = "source"
 TARGET: Literal["target"] = "target"
 
@@ -49,14 +51,25 @@ class Side:
 class Part:
     """The queries that a figure of the audit is over.
 
-    slice      the slice that they are of
-    subgroup   None: every query of it
-    queries    positions; where the study names splits, of the test split alone, as in the decision
+    slice        the slice that they are of
+    queries      positions; where the study names splits, of the test split alone, as in the decision
+    kind, name   of the group that they are; None: every query of the slice
     """
 
     slice: Slice
-    subgroup: str | None
     queries: NDArray[np.int64]
+    kind: Kind | None = None
+    name: str | None = None
+
+    @property
+    def subgroup(self) -> str | None:
+        """The subgroup's name; None: it is none."""
+        return self.name if self.kind == "subgroup" else None
+
+    @property
+    def region(self) -> str | None:
+        """The region's name; None: it is none."""
+        return self.name if self.kind == "region" else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +102,7 @@ class Pair:
 
     def whole(self, part: Slice) -> Part:
         """The queries of a slice that summaries are over."""
-        return Part(part, None, deciding(self.study, part))
+        return Part(part, deciding(self.study, part))
 
     def told(self) -> NDArray[np.bool_]:
         """(queries,) False where a query has an answer that the readers may not see, so that no value of it may be told."""
@@ -106,16 +119,34 @@ class Pair:
         source, target = (side.measured(group.slice).columns[name].take(group.queries) for side in self.sides)
         both = source.defined & target.defined
         return Pairs(
-            np.where(both, source.values, 0.0), np.where(both, target.values, 0.0), np.where(both, source.bottom, 0.0)
+            np.where(both, source.values, 0.0),
+            np.where(both, target.values, 0.0),
+            np.where(both, source.bottom, 0.0),
+            self._unsure(group, name) if any(side.space.floor for side in self.sides) else None,
         )
 
-    def subgroups(self, part: Slice) -> Iterator[Part]:
-        """The subgroups of a slice by name, but those without queries and those too small to be shown."""
-        chosen, names = self.whole(part).queries, self.study.queries.subgroups
-        for name in sorted({n for i in chosen for n in names[i]}):
-            mine = np.array([i for i in chosen if name in names[i]], dtype=np.int64)
-            if not hidden(self.study, len(mine)):
-                yield Part(part, name, mine)
+    def _unsure(self, group: Part, name: str) -> NDArray[np.bool_]:
+        """(queries,) True where both sides' values over all orders of what ties, or is told apart by noise alone, overlap."""
+        ranges = [side.measured(group.slice).ties[name] for side in self.sides]
+        ends = (column.take(group.queries).values for of in ranges for column in (of.smallest, of.largest))
+        return overlapping(*ends)
+
+    def groups(self, part: Slice) -> Iterator[Part]:
+        """The subgroups of a slice by name, then its regions (of queries, by their own), that have queries."""
+        queries = self.study.queries
+        members: dict[Kind, Sequence[Sequence[str]]] = {"subgroup": queries.subgroups, "region": queries.regions}
+        chosen = self.whole(part).queries
+        for kind, names in members.items():
+            for name in sorted({n for i in chosen for n in names[i]}):
+                yield Part(part, np.array([i for i in chosen if name in names[i]], dtype=np.int64), kind, name)
+
+    def shown(self, group: Part) -> bool:
+        """False where the group is too small to be shown to these readers."""
+        return not hidden(self.study, len(group.queries))
+
+    def largest(self, part: Slice) -> int:
+        """Queries of the cluster that is imagined beside those of a slice: as many as its largest has, of whatever split."""
+        return largest_cluster(self.study, part)
 
 
 def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progress: Progress = SILENT) -> Pair:
@@ -140,7 +171,14 @@ def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progr
         progress.start(f"{name}: search", len(by_view))
         measured, prepared = {}, Prepared.of(space)
         for view_name, view in by_view.items():
-            run = search(space, view.eligibility, depth=depth, tolerance=ruled.tie_tolerance, prepared=prepared)
+            run = search(
+                space,
+                view.eligibility,
+                depth=depth,
+                tolerance=ruled.tie_tolerance,
+                noise=searchable_floor(space),
+                prepared=prepared,
+            )
             measured[view_name] = measure_run(ruled, view, run, measures)
             progress.advance(1)
         progress.finish()

@@ -17,6 +17,7 @@ from tiepoint.core.contract import Contract, Role
 from tiepoint.core.held import Held
 from tiepoint.core.study import Study
 from tiepoint.embedders import installed_candidates, live_names, open_embedder
+from tiepoint.encoding.again import encode_again
 from tiepoint.encoding.batches import Inputs, Pass, batches
 from tiepoint.encoding.embedder import Embedder
 from tiepoint.encoding.encoded import EncodingFailed, Items
@@ -136,15 +137,11 @@ def _of_role(held: Held, rows: NDArray[np.int64], role: Role, live: Live, progre
     contract = live.embedder.contract
     inputs = Inputs.of(role, Items([f"{i:09}" for i in range(len(rows))], texts), contract)
     one = Pass.of(inputs, Memory(contract, 0))
-    counted = live.count([inputs.text(i) for i in range(len(inputs.keys))])
+    asked = [inputs.text(i) for i in range(len(inputs.keys))]
+    counted = live.count(asked)
     if counted is not None:
         one.tokens[:] = counted
-    made = np.full((len(inputs.keys), contract.dimension), np.nan, dtype=contract.dtype)
-    for batch in batches(one, live.embedder):
-        vectors, failed = live.encode([inputs.text(int(i)) for i in batch], role)
-        good = [i for i in range(len(batch)) if i not in failed]
-        made[batch[good]] = vectors[good]
-        progress.advance(len(batch))
+    made = encode_again(live, asked, role, batches(one, live.embedder), progress)
     ours = held.vectors[held.vector_of[rows]]
     return ~same_vector(ours, made[inputs.of_item], length_matters=not held.contract.normalized)
 

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 
 from tiepoint.measures import parse
+from tiepoint.workflows.audit.loss import questioned
 from tiepoint.workflows.audit.pair import Pair, Part
-from tiepoint.workflows.evidence import unjudged_in_question, value_range
+from tiepoint.workflows.evidence import value_range
 from tiepoint.workflows.tables import RANKINGS, rankings_table
 
 PER_QUERY = pa.schema(
@@ -37,13 +38,13 @@ def per_query_rows(pair: Pair) -> pa.Table:
     tables, told = [PER_QUERY.empty_table()], pair.told()
     for part in pair.parts:
         sides = [side.measured(part) for side in pair.sides]
-        questioned = sides if unjudged_in_question(pair.study, sides, pair.whole(part).queries) else ()
+        unjudged = sides if questioned(pair, part) else ()
         for name in pair.study.measures:
-            pairs, kind = pair.pairs(Part(part, None, part.queries), name), parse(name).kind
+            pairs, kind = pair.pairs(Part(part, part.queries), name), parse(name).kind
             worst, best = np.full((2, len(part.queries)), np.nan)
             scored = pairs.scored
             if kind.decides and not kind.pooled:
-                source, target = (value_range(m, name, part.queries[scored], questioned=questioned) for m in sides)
+                source, target = (value_range(m, name, part.queries[scored], questioned=unjudged) for m in sides)
                 worst[scored], best[scored] = target.low - source.high, target.high - source.low
             columns = [pairs.first, pairs.second, pairs.away, pairs.weight, worst, best]
             tables.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from tiepoint.core.audit import Canon, Contracts, Inventory, Provenance, VectorCheck
@@ -20,7 +19,7 @@ from tiepoint.workflows.audit.contracts import audit_contracts
 from tiepoint.workflows.audit.findings import Side
 from tiepoint.workflows.audit.inventory import audit_inventory
 from tiepoint.workflows.audit.items import Items
-from tiepoint.workflows.audit.pair import Pair, Part, rank_both, under_gates
+from tiepoint.workflows.audit.pair import Pair, rank_both, under_gates
 from tiepoint.workflows.audit.provenance import audit_provenance, embedder_of
 from tiepoint.workflows.audit.quality import QualityFound, audit_quality
 from tiepoint.workflows.audit.sides import Sides
@@ -121,12 +120,7 @@ def ranked_found(study: Study | None, sides: Sides, gates: Gates, progress: Prog
 
 
 def _too_small(pair: Pair) -> int:
-    """How many subgroups of the gates' slice are scored and yet too small for these readers to be shown."""
+    """How many groups of the gates' slice are scored and yet too small for these readers to be shown."""
     part = next(p for p in pair.parts if p.name == pair.study.rule.slice)
-    shown = {group.subgroup for group in pair.subgroups(part)}
-    members: dict[str, list[int]] = {}
-    for i in pair.whole(part).queries:
-        for name in pair.study.queries.subgroups[i]:
-            members.setdefault(name, []).append(int(i))
-    hidden = (Part(part, name, np.array(of, dtype=np.int64)) for name, of in members.items() if name not in shown)
+    hidden = (group for group in pair.groups(part) if not pair.shown(group))
     return sum(bool(pair.pairs(group, pair.study.rule.measure).scored.any()) for group in hidden)

@@ -31,4 +31,4 @@ def space_of(study: Study, held: Held) -> Space | str:
     for what, one in (("document", documents), ("question", queries)):
         if (one.row < 0).all():
             return f"{held.name} holds no vector of any {what} of the study"
-    return Space(held.contract, documents, queries)
+    return Space(held.contract, documents, queries, held.noise)

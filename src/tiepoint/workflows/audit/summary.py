@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from tiepoint.core.audit import AUDIT_VERSION, AuditSummary, GateResult, SideName
+from tiepoint.core.held import Held
 from tiepoint.core.study import Study
 from tiepoint.encoding import same
 from tiepoint.gates import gates as every_gate
@@ -44,8 +45,8 @@ def summary_of(
         else bounded(study),
         k=K if study is None else study.k,
         seed=SEED if study is None else study.seed,
-        source=SideName(name=sides.source.name, contract=sides.source.contract.stated()),
-        target=SideName(name=sides.target.name, contract=sides.target.contract.stated()),
+        source=_side(sides.source),
+        target=_side(sides.target),
         contracts=held.contracts.shown,
         inventory=held.inventory.shown,
         canon=held.canon.shown,
@@ -59,7 +60,8 @@ def summary_of(
         gates=judged,
         outcome=overall(asked),
         mechanical_outcome=overall([gate for gate in asked if gate.mechanical]),
-        definitions=_definitions(study),
+        tests=sum(len(gate.hypotheses) for gate in judged),
+        definitions=_definitions(study, sides),
         not_executed=_not_executed(held, ranked),
         notes=_notes(study, sides),
         conditions=_conditions(study),
@@ -88,13 +90,31 @@ def withheld(sides: Sides, bounds: Bounds) -> pa.Table:
     return plain_findings("notes", "what was read", [(line, None, None) for line in lines])
 
 
-def _definitions(study: Study | None) -> dict[str, str]:
+def _side(held: Held) -> SideName:
+    return SideName(name=held.name, contract=held.contract.stated(), noise=held.noise)
+
+
+def _changed(sides: Sides) -> str:
+    """From where on something counts as changed: the floor that was used."""
+    floors = ", ".join(
+        f"{side} {'not measured' if one.noise is None else f'{one.noise:.3g}'}"
+        for side, one in (("source", sides.source), ("target", sides.target))
+    )
+    return (
+        f"noise of encoding: {floors}. Documents whose scores lie within twice their side's noise, neighbour by neighbour, tie "
+        "in every bound and in every critical query; a query whose values on both sides could be one over these orders counts as "
+        "the same, and not as lost. Where no noise was measured or it is 0, only ties within tie_tolerance are taken so"
+    )
+
+
+def _definitions(study: Study | None, sides: Sides) -> dict[str, str]:
     own = {
         "provenance": "a random sample of the rows, embedded again by what makes the contract's vectors; a row is "
         f"elsewhere where the cosine with its stored vector is below {same.AGREEMENT:g}"
     }
     if study is None:
         return own
+    own["changed"] = _changed(sides)
     return own | {"quality": quality.DEFINITION, "agreement": agreement.DEFINITION} | definitions(study)
 
 

@@ -76,6 +76,7 @@ def with_encoding(result: CandidateResult, candidate: Candidate, encoded: Encode
         documents_missing=len(missing) if shown is None else int(study.shown[missing].sum()),
         queries_missing=len(encoded.space.queries.missing),
         missing=_shown_ids(missing, study),
+        noise=encoded.space.noise,
         notes=(*encoded.notes, *_without_vector(encoded, study)),
     )
 

@@ -23,6 +23,7 @@ from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.decide import decide
 from tiepoint.encoding.encoded import Encoded
+from tiepoint.encoding.noise import searchable_floor
 from tiepoint.encoding.progress import SILENT, Progress
 from tiepoint.errors import CannotRun
 from tiepoint.measures import parse
@@ -30,17 +31,19 @@ from tiepoint.measures.measure import Measure
 from tiepoint.search import chance, lexical
 from tiepoint.search.exact import search
 from tiepoint.search.prepared import Prepared
+from tiepoint.search.rank import without_noise
 from tiepoint.stats.resample import stream
 from tiepoint.workflows.bench.arms import costs, named, with_encoding, with_figures
 from tiepoint.workflows.bench.copied import copied
 from tiepoint.workflows.bench.cut_recall import cut_recall
 from tiepoint.workflows.bench.groups import group_sizes
+from tiepoint.workflows.bench.noise import noise_warnings, with_noise
 from tiepoint.workflows.bench.suspects import confusable_ids, suspects
 from tiepoint.workflows.candidates.spaces import Failed, Opened, make_space
 from tiepoint.workflows.candidates.tried import open_chosen, tried
 from tiepoint.workflows.conditions import conditions, definitions, searches
 from tiepoint.workflows.evidence import evidence
-from tiepoint.workflows.figures import ArmRun, figures, measure_run
+from tiepoint.workflows.figures import ArmRun, figures, measure_views
 from tiepoint.workflows.slices import Slice, View, denominators, slices, views
 from tiepoint.workflows.snapshot import corpus_tables
 from tiepoint.workflows.tables import gold_table, per_query_table, queries_table, rankings_table
@@ -109,13 +112,15 @@ def _try(
     if opened.run is not None and opened.run.did_not_run:
         return _Outcome(opened, None, None, DID_NOT_RUN)
     progress.start(f"{opened.candidate.id}: search", len(by_view))
-    measured = {}
+    runs = {}
     prepared = None if made is None else Prepared.of(made.space)
     for name, view in by_view.items():
-        run = _ranked(opened, made, prepared, view, depth, study)
-        measured[name] = measure_run(study, view, run, measures)
+        runs[name] = _ranked(opened, made, prepared, view, depth, study)
         progress.advance(1)
     progress.finish()
+    ranked = measure_views(study, by_view, {name: without_noise(run) for name, run in runs.items()}, measures)
+    space = None if made is None else made.space
+    measured = {name: with_noise(study, by_view[name], of, runs[name], space, measures) for name, of in ranked.items()}
     plain = measured["unfiltered"].run
     if plain.eligible.any() and not (plain.document >= 0).any():
         return _Outcome(opened, made, None, DID_NOT_RUN)
@@ -135,6 +140,7 @@ def _ranked(
         view.eligibility,
         depth=depth,
         tolerance=study.tie_tolerance,
+        noise=searchable_floor(made.space),
         threads=study.threads,
         prepared=prepared,
     )
@@ -147,16 +153,16 @@ def _baselines(
     matrix = lexical.TermMatrix.of(study.corpus.texts)
     bm25, random = {}, {}
     for name, view in by_view.items():
-        found = lexical.search_lexically(
+        bm25[name] = lexical.search_lexically(
             matrix, study.queries.texts, view.eligibility, depth=depth, tolerance=study.tie_tolerance
         )
-        bm25[name] = measure_run(study, view, found, measures)
         progress.advance(1)
-        drawn = chance.search_randomly(study.queries, view.eligibility, seed=study.seed, depth=depth)
-        random[name] = measure_run(study, view, drawn, measures)
+        random[name] = chance.search_randomly(study.queries, view.eligibility, seed=study.seed, depth=depth)
         progress.advance(1)
     progress.finish()
-    return [ArmRun(BM25, bm25), ArmRun(RANDOM, random)]
+    return [
+        ArmRun(arm, measure_views(study, by_view, runs, measures)) for arm, runs in ((BM25, bm25), (RANDOM, random))
+    ]
 
 
 def _result(
@@ -172,6 +178,7 @@ def _result(
     results = [_candidate(study, outcome, found, parts[0]) for outcome in ran]
     spent = {o.opened.candidate.id: costs(o.opened.candidate, o.encoded, study) for o in ran if o.encoded is not None}
     proof = evidence(study, arms, baselines[0], results, spent, parts)
+    decision = decide(proof, study.rule, rng=stream(study.seed, "decision"))
     summary = Summary(
         schema_version=SCHEMA_VERSION,
         study=study.name,
@@ -189,7 +196,7 @@ def _result(
             with_figures(BaselineResult(id=arm.id, definition=text), found[arm.id])
             for arm, text in zip(baselines, (lexical.DEFINITION, chance.DEFINITION), strict=True)
         ),
-        decision=decide(proof, study.rule, rng=stream(study.seed, "decision")),
+        decision=replace(decision, warnings=(*decision.warnings, *noise_warnings(study, results))),
         suspects=suspects(study, arms, baselines[0], parts),
         copied=copied(study),
         subgroups=group_sizes(study, study.queries.subgroups, parts),

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from tiepoint.core.check import Asked, Deciding, Even, Judged, Named, RegionSize, SliceCheck, Spread
 from tiepoint.core.queries import PROVENANCES
 from tiepoint.core.study import Study
-from tiepoint.stats.paired import least_shown, least_units
+from tiepoint.stats.enough import FEWEST
+from tiepoint.stats.paired import least_shown
 from tiepoint.workflows.check.texts import named
-from tiepoint.workflows.evidence import deciding_queries
+from tiepoint.workflows.enough import Enough
+from tiepoint.workflows.evidence import deciding_split
 from tiepoint.workflows.power import chances
 from tiepoint.workflows.slices import Slice, denominators, scored
 
@@ -93,22 +95,21 @@ def splits(study: Study) -> dict[str, Asked]:
 def deciding(study: Study, parts: Sequence[Slice]) -> Deciding:
     """The queries that the rule would decide on, as workflows.evidence chooses them, against what it needs."""
     rule = study.rule
-    chosen, split = deciding_queries(study, parts)
-    clusters = _clusters(study, chosen)
-    sizes = np.bincount(study.queries.clusters(chosen)).astype(np.float64) if clusters else np.empty(0)
-    point = rule.confidence == "point"
-    least = None if point else least_units(rule.gap, rule.level, sizes)
+    found = Enough.of(study, next(part for part in parts if part.name == rule.slice))
+    sizes, point = found.sizes, rule.confidence == "point"
+    least, clusters = None if point else found.least, len(sizes)
+    told = not point and clusters >= FEWEST
     return Deciding(
         slice=rule.slice,
-        split=split,
+        split=deciding_split(study),
         gap=rule.gap,
         confidence=rule.confidence,
-        queries=len(chosen),
+        queries=len(found.queries),
         clusters=clusters,
         least=least,
         enough=None if point else least is not None and clusters >= least,
-        smallest_gap=None if point or not clusters else least_shown(clusters, rule.level, sizes),
-        chances={} if point else chances(study, clusters),
+        smallest_gap=least_shown(clusters, rule.level, sizes, float(found.largest)) if told else None,
+        chances={} if point else chances(study, found),
     )
 
 

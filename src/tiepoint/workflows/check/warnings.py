@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tiepoint.core.check import Check, Deciding, Named
 from tiepoint.core.words import DEFINITION
 from tiepoint.encoding.preview import SAMPLE
+from tiepoint.stats.enough import FEWEST
 from tiepoint.workflows.check.study import share
 from tiepoint.workflows.check.texts import RUN, SHORT_RUN
 
@@ -39,9 +40,10 @@ def definitions(k: int) -> dict[str, str]:
         f"the 90th percentile at most {EVEN_LENGTHS:g} times those at the 10th (10 documents or more)",
         "provenance": f"a warning where more than half of the queries are of the classes {', '.join(DOUBTED)}",
         "enough": "ln(1 - confidence) / ln(1 - gap) independent queries are the least with which a candidate can be shown "
-        "inside the gap; more where clusters are uneven, because losses on the largest could go unseen",
-        "chance": "of samples from candidates that are truly equal, the share in which the rule ends in a choice, by how their "
-        "differences lie: on the dev queries of the latest result, or else assumed",
+        f"inside the gap, and never fewer than {FEWEST}; more where clusters are uneven, because losses on the largest of the "
+        "slice, of whatever split, could go unseen",
+        "chance": "of samples from candidates that are truly equal, in clusters as large as the study's, the share in which the "
+        "rule ends in a choice, by how their differences lie: on the dev queries of the latest result, or else assumed",
     }
 
 

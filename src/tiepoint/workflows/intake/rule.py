@@ -10,7 +10,7 @@ from tiepoint.core.qrels import Qrels
 from tiepoint.core.queries import Queries
 from tiepoint.core.study import Rule
 from tiepoint.errors import InputError, Problems, did_you_mean, some
-from tiepoint.formats.study_toml import DEEPEST, StudyFile
+from tiepoint.formats.study_toml import StudyFile
 from tiepoint.measures import parse
 
 
@@ -55,10 +55,7 @@ def check_critical(file: StudyFile, queries: Queries, problems: Problems) -> Non
 
 def _parsed(file: StudyFile, name: str, key: tuple[str, str], problems: Problems) -> str:
     try:
-        measure = parse(name)
-        if measure.cutoff > DEEPEST:
-            raise InputError(f"{name} looks deeper than {DEEPEST:,} hits", fix="name a smaller cut-off")
-        return str(measure)
+        return str(parse(name))
     except InputError as error:
         for problem in error.problems:
             problems.add(problem.what, where=file.where(*key), fix=problem.fix)

@@ -18,6 +18,7 @@ def report_warnings(summary: Summary) -> Mapping[str, tuple[str, ...]]:
     return {
         "Quality": (*_copied(summary), *_pool(summary)),
         "Texts and vectors": (*_cut(summary), *_norms(summary)),
+        "Who stands in the means": tuple(_noise(summary)),
         "Suspect labels": tuple(_suspects(summary)),
     }
 
@@ -64,6 +65,17 @@ def _norms(summary: Summary) -> Iterator[str]:
             yield (
                 f"{c.id} is searched by dot product, and its document vectors are {norms.min:.4f} to {norms.max:.4f} long: a "
                 "longer one scores higher whatever it says"
+            )
+
+
+def _noise(summary: Summary) -> Iterator[str]:
+    for c in _measured(summary):
+        struck = {name: ties.by_noise for name, ties in c.ties.items() if ties.by_noise}
+        if struck and c.noise:
+            counts = ", ".join(f"{count:,} ({name})" for name, count in struck.items())
+            yield (
+                f"scores of the same text differ by up to {c.noise:.1g} when {c.id} encodes it again: across the cut "
+                f"{summary.k} the order is noise in so many queries: {counts}"
             )
 
 

@@ -1,0 +1,44 @@
+"""What an audit's gates test: every hypothesis with its level, how it is corrected, and whether it was rejected."""
+
+from __future__ import annotations
+
+from tiepoint.core.audit import AuditSummary, Hypothesis
+from tiepoint.report.table import NONE, Section, Table
+
+TITLE = "Hypotheses"
+
+
+def hypotheses(found: AuditSummary) -> Section:
+    """All that the gates test, gate by gate."""
+    rows = tuple((gate.name, *_row(one)) for gate in found.gates for one in gate.hypotheses)
+    head = ("gate", "of", "held until shown otherwise", "rejected, it speaks for", "level", "correction", "p", "p corrected",
+            "rejected")  # fmt: skip
+    note = "Without a p it is judged by its bound at the same level. Groups that are too few to decide are not tested."
+    return Section(TITLE, (in_words(found),), (Table("What the gates test", head, rows, note),))
+
+
+def in_words(found: AuditSummary) -> str:
+    """How many there are, and what their levels promise."""
+    if not found.tests:
+        return "The gates test no hypothesis."
+    gates = [gate for gate in found.gates if gate.hypotheses]
+    errors = sum(max(h.level for h in gate.hypotheses if h.speaks_for == "fail") for gate in gates)
+    count = "1 hypothesis" if found.tests == 1 else f"{found.tests:,} hypotheses"
+    each = "" if len(gates) == 1 else f", any of these {len(gates)} gates at most {_percent(errors)}"
+    return (
+        f"The gates test {count}. Each follows from [gates] and the number of queries, none from what was measured. A gate "
+        "passes only where all of its hypotheses that speak for a pass are rejected, so they need no correction; it fails where "
+        "one that speaks for it is rejected, after correction for all of them. So a gate fails wrongly at most as often as its "
+        f"level says{each}, and passes wrongly at most as often."
+    )
+
+
+def _percent(share: float) -> str:
+    """`95%`, `97.5%`."""
+    return f"{round(100 * share, 6):g}%"
+
+
+def _row(one: Hypothesis) -> tuple[str, ...]:
+    p, corrected = (NONE if value is None else f"{value:.3g}" for value in (one.p, one.p_corrected))
+    rejected = "yes" if one.rejected else "no"
+    return one.of, one.states, one.speaks_for, _percent(one.level), one.correction, p, corrected, rejected
