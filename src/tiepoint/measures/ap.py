@@ -50,20 +50,19 @@ def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
     as_ranked, unknown = ap(graded, k, options), graded.unjudged(k)
     if rel > graded.top:  # no unjudged hit can be relevant then
         return UnjudgedRange(as_ranked, as_ranked)
-    share, hit = 1 / np.arange(1, k + 1), graded.grade[:, :k] >= rel
-    relevant, found = graded.count(rel)[:, None], np.cumsum(hit, axis=1, dtype=np.int32)
+    share, hit, unknown = 1 / np.arange(1, k + 1), (graded.grade[:, :k] >= rel).astype(float), unknown.astype(float)
+    relevant, found, taken = graded.count(rel)[:, None].astype(float), np.cumsum(hit, axis=1), np.cumsum(unknown, axis=1)
     hit_share, unknown_share = hit * share, unknown * share
-    total = (hit_share * found).sum(axis=1, keepdims=True)
+    total = np.einsum("qk,qk->q", hit_share, found)[:, None]
     # One that becomes relevant brings the precision at its own rank, and 1 / rank to every relevant one below it.
-    taken = np.cumsum(unknown, axis=1, dtype=np.int32)
     gain = (found + taken) * unknown_share + unknown * _below(hit_share)
-    most = unknown * (total + np.cumsum(gain, axis=1)) / np.maximum(relevant + taken, 1)
+    most = unknown * (total + np.cumsum(gain, axis=1)) / np.maximum(relevant + taken, 1.0)
+    gain = (found + 1.0) * unknown_share + unknown * _below(hit_share + unknown_share)
     left = taken[:, -1:] - taken + unknown
-    gain = (found + 1) * unknown_share + unknown * _below(hit_share + unknown_share)
-    least = (total + _below(gain) + gain) / np.maximum(relevant + left, 1) + ~unknown * BEYOND
+    least = (total + _below(gain) + gain) / np.maximum(relevant + left, 1.0) + (1.0 - unknown) * BEYOND
     return UnjudgedRange(
         smallest=Column.of(np.minimum(as_ranked.top, least.min(axis=1)), as_ranked.defined),
-        largest=Column.of(np.maximum(as_ranked.top, most.max(axis=1)), as_ranked.defined | unknown.any(axis=1)),
+        largest=Column.of(np.maximum(as_ranked.top, most.max(axis=1)), as_ranked.defined | (taken[:, -1] > 0)),
     )
 
 

@@ -59,9 +59,9 @@ class GradedRun:
         relevant = _per_query(len(self), qrels, counted)
         return GradedRun(self.grade, relevant, _top(relevant))
 
-    def take(self, queries: NDArray[np.int64]) -> GradedRun:
-        """The same for some of the queries."""
-        return replace(self, grade=self.grade[queries], relevant=self.relevant[queries])
+    def take(self, queries: NDArray[np.int64], depth: int | None = None) -> GradedRun:
+        """The same for some of the queries, to this depth; None: as deep as it is."""
+        return replace(self, grade=self.grade[queries, :depth], relevant=self.relevant[queries])
 
     def ordered(self, other: GradedRun) -> GradedRun:
         """The same documents that count, the hits as another ranks them."""

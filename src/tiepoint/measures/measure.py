@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,6 +19,8 @@ Options: TypeAlias = Mapping[str, Option]
 Order: TypeAlias = Callable[[int], GradedRun]
 """The hits in the order that stands for documents of a grade or better: of one ranking always the same; over orders of tied
 documents the order that is worst, or best, for that grade."""
+BLOCK = 40_000
+"""Hits that are looked at together."""
 ROUNDING = 1e-9
 """How far sums of floats may carry a value out of 0 to 1; further is a defect."""
 
@@ -56,6 +59,11 @@ class Column:
     def take(self, queries: NDArray[np.int64]) -> Column:
         """The same column for some of the queries."""
         return Column(self.top[queries], self.bottom[queries], self.defined[queries])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Column]) -> Column:
+        """The queries of all of them, one after the other."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("top", "bottom", "defined")))
 
     def among(self, queries: NDArray[np.bool_]) -> Column:
         """The same column, undefined but for these queries: (queries,) bool."""
@@ -236,10 +244,11 @@ class Measure:
         rows = np.flatnonzero(unjudged.any(axis=1))
         if not len(rows):
             return UnjudgedRange(as_ranked, as_ranked)
-        found = self._unjudged(order)
-        return UnjudgedRange(
-            *(as_ranked.with_rows(rows, sound(of.take(rows))) for of in (found.smallest, found.largest))
-        )
+        # Some queries at a time, so that what is computed stays in a processor's cache.
+        blocks = np.array_split(rows, math.ceil(len(rows) * self.cutoff / BLOCK))
+        found = [self._unjudged(lambda rel, some=some: order(rel).take(some, self.cutoff)) for some in blocks]
+        smallest, largest = (Column.joined([getattr(of, side) for of in found]) for side in ("smallest", "largest"))
+        return UnjudgedRange(as_ranked.with_rows(rows, sound(smallest)), as_ranked.with_rows(rows, sound(largest)))
 
     def _unjudged(self, order: Order) -> UnjudgedRange:
         chosen = self._chosen

@@ -23,7 +23,9 @@ from tiepoint.stats.weighted import chance_positive
 SAME = 1e-12
 STEPS = 60
 FAR = 8.0
-NEAR = 1e-7
+NEAR = 1e-5
+"""A bound is found where its chance, on the normal scale, is so near to the error: then it is off by 1e-5 standard errors."""
+SAME_BOUND = 1e-9
 CLASSES = 64
 """Where many samples are looked at together, values are put into so many classes of equal width, each kept at its mean."""
 
@@ -131,8 +133,8 @@ def deficit_bounds(units: Units, *, confidence: float) -> DeficitBounds:
     size, largest = units.size, units.largest
     floor = least_shown(len(size), confidence, size, largest)
     others = [[j for j in arms if j != c] for c in arms]
-    upper = [_largest_upper([units.deficit(c, j) for j in others[c]], size, error, largest) for c in arms]
     each = error / (units.arms - 1)
+    upper = [_largest_upper([units.deficit(c, j) for j in others[c]], size, error, largest) for c in arms]
     lower = [_largest_lower([units.least_deficit(c, j) for j in others[c]], size, each, largest) for c in arms]
     return DeficitBounds(np.maximum(upper, floor), np.array(lower), floor)
 
@@ -184,7 +186,7 @@ def upper_bound(
         # On the normal scale the chance is nearly a straight line: a secant, kept inside the bracket.
         last, last_off = before
         slope = (off - last_off) / (at - last) if math.isfinite(last_off) and at != last else -1 / spread
-        if abs(off) < NEAR or high - low < NEAR:
+        if abs(off) < NEAR or high - low < SAME_BOUND:
             return at
         before = (at, off)
         at = at - off / slope if math.isfinite(off) and slope < 0 else math.nan

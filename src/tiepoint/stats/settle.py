@@ -22,6 +22,8 @@ FIRST = 60
 CLEAR = 0.16
 LIMIT = 1_000_000
 """More units than this are not looked for."""
+STEP, FURTHEST = 1.3, 4.0
+"""The first ratio of the numbers that are tried, which grows as long as they lie on one side, and the largest."""
 NEAR = 1.1
 """The answer is at most this ratio above a number that does not reach POWER: samples tell no nearer."""
 RESAMPLES = 100
@@ -119,17 +121,23 @@ def often(held: Callable[[int], NDArray[np.bool_]]) -> bool:
 
 def first_enough(enough: Callable[[int], bool], start: int, least: int) -> int | None:
     """Roughly the smallest number from `least` on that is enough, looked for from `start` outwards; None: above LIMIT."""
-    high = start
-    while not enough(high):
-        high *= 2
-        if high > LIMIT:
-            return None
-    low = high
-    while low > least:
-        low = max(least, low // 2)
-        if not enough(low):
-            break
-        high = low
+    high, low, ratio = start, least - 1, STEP
+    if enough(start):
+        while high > least:
+            lower = max(least, math.floor(high / ratio))
+            if not enough(lower):
+                low = lower
+                break
+            high, ratio = lower, min(ratio * ratio, FURTHEST)
+    else:
+        low = start
+        while True:
+            high, ratio = math.ceil(low * ratio), min(ratio * ratio, FURTHEST)
+            if high > LIMIT:
+                return None
+            if enough(high):
+                break
+            low = high
     while high > low + 1 and high > NEAR * low:
         middle = round(math.sqrt(low * high))
         if enough(middle):
