@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.measures.graded import GradedRun
-from tiepoint.measures.measure import Column, MeasureKind, Options, Order, UnjudgedRange
+from tiepoint.measures.measure import Column, MeasureKind, Options, Order, UnjudgedEnds
 from tiepoint.measures.ties import TiedRun
 
 BEYOND = 2.0
@@ -39,7 +39,7 @@ def expected(tied: TiedRun, k: int, options: Options) -> Column:
     return _over(tied.graded.count(rel), (tied.share(rel, k) * found / np.arange(1, k + 1)).sum(axis=1))
 
 
-def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
+def unjudged(order: Order, k: int, options: Options) -> UnjudgedEnds:
     """The range over which of the unjudged hits are relevant.
 
     So many of them as are relevant make most of it as the highest ranked, least as the lowest ranked ones; so the highest
@@ -49,21 +49,29 @@ def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
     graded = order(rel)
     as_ranked, unknown = ap(graded, k, options), graded.unjudged(k)
     if rel > graded.top:  # no unjudged hit can be relevant then
-        return UnjudgedRange(as_ranked, as_ranked)
+        return UnjudgedEnds(lambda: as_ranked, lambda: as_ranked)
     share, hit, unknown = 1 / np.arange(1, k + 1), (graded.grade[:, :k] >= rel).astype(float), unknown.astype(float)
-    relevant, found, taken = graded.count(rel)[:, None].astype(float), np.cumsum(hit, axis=1), np.cumsum(unknown, axis=1)
+    relevant, found, taken = (
+        graded.count(rel)[:, None].astype(float),
+        np.cumsum(hit, axis=1),
+        np.cumsum(unknown, axis=1),
+    )
     hit_share, unknown_share = hit * share, unknown * share
     total = np.einsum("qk,qk->q", hit_share, found)[:, None]
+
     # One that becomes relevant brings the precision at its own rank, and 1 / rank to every relevant one below it.
-    gain = (found + taken) * unknown_share + unknown * _below(hit_share)
-    most = unknown * (total + np.cumsum(gain, axis=1)) / np.maximum(relevant + taken, 1.0)
-    gain = (found + 1.0) * unknown_share + unknown * _below(hit_share + unknown_share)
-    left = taken[:, -1:] - taken + unknown
-    least = (total + _below(gain) + gain) / np.maximum(relevant + left, 1.0) + (1.0 - unknown) * BEYOND
-    return UnjudgedRange(
-        smallest=Column.of(np.minimum(as_ranked.top, least.min(axis=1)), as_ranked.defined),
-        largest=Column.of(np.maximum(as_ranked.top, most.max(axis=1)), as_ranked.defined | (taken[:, -1] > 0)),
-    )
+    def smallest() -> Column:
+        gain = (found + 1.0) * unknown_share + unknown * _below(hit_share + unknown_share)
+        left = taken[:, -1:] - taken + unknown
+        least = (total + _below(gain) + gain) / np.maximum(relevant + left, 1.0) + (1.0 - unknown) * BEYOND
+        return Column.of(np.minimum(as_ranked.top, least.min(axis=1)), as_ranked.defined)
+
+    def largest() -> Column:
+        gain = (found + taken) * unknown_share + unknown * _below(hit_share)
+        most = unknown * (total + np.cumsum(gain, axis=1)) / np.maximum(relevant + taken, 1.0)
+        return Column.of(np.maximum(as_ranked.top, most.max(axis=1)), as_ranked.defined | (taken[:, -1] > 0))
+
+    return UnjudgedEnds(smallest, largest)
 
 
 def _over(relevant: NDArray[np.int64], total: NDArray[np.float64]) -> Column:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,17 @@ class UnjudgedRange:
         return UnjudgedRange(self.smallest.among(queries), self.largest.among(queries))
 
 
+class UnjudgedEnds(NamedTuple):
+    """The two ends of an UnjudgedRange, each made when it is asked for."""
+
+    smallest: Callable[[], Column]
+    largest: Callable[[], Column]
+
+    def both(self) -> UnjudgedRange:
+        """The whole range."""
+        return UnjudgedRange(self.smallest(), self.largest())
+
+
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
     """One file of measures/.
@@ -153,7 +164,7 @@ class MeasureKind:
     source: str
     expected: Callable[[TiedRun, int, Options], Column] | None = None
     ties: str = "none"
-    unjudged: Callable[[Order, int, Options], UnjudgedRange] | None = None
+    unjudged: Callable[[Order, int, Options], UnjudgedEnds] | None = None
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     binary: bool = False
     decides: bool = True
@@ -218,7 +229,7 @@ class Measure:
 
     def over_unjudged(self, graded: GradedRun) -> UnjudgedRange:
         """The measure over all that the unjudged ones of the first hits could be, in the order of the ranking."""
-        return self._over_unjudged(self(graded), lambda _: graded)
+        return self._over_unjudged(self(graded), lambda _: graded).both()
 
     def over_ties_and_unjudged(self, as_ranked: Column, graded: GradedRun, tied: TiedRun) -> UnjudgedRange:
         """Bounds of the measure over all orders of tied documents and all that the unjudged ones of the first hits could be.
@@ -229,34 +240,38 @@ class Measure:
         as_ranked       of graded
         graded, tied    of one run; graded may count more documents, see GradedRun.missing
         """
-        found, rows = self._over_unjudged(as_ranked, lambda _: graded), tied.groups.rows
+        found, rows = self._over_unjudged(as_ranked, lambda _: graded).both(), tied.groups.rows
         if not len(rows):
             return found
         some = graded.take(rows)
         worst, best = (self(some.ordered(order)) for order in (tied.worst, tied.best))
         low = self._over_unjudged(worst, lambda rel: some.ordered(tied.unjudged_low(rel, self.cutoff)), tied)
         high = self._over_unjudged(best, lambda rel: some.ordered(tied.unjudged_high(rel, self.cutoff)), tied)
-        return UnjudgedRange(found.smallest.with_rows(rows, low.smallest), found.largest.with_rows(rows, high.largest))
+        return UnjudgedRange(
+            found.smallest.with_rows(rows, low.smallest()), found.largest.with_rows(rows, high.largest())
+        )
 
-    def _over_unjudged(self, as_ranked: Column, order: Order, tied: TiedRun | None = None) -> UnjudgedRange:
+    def _over_unjudged(self, as_ranked: Column, order: Order, tied: TiedRun | None = None) -> UnjudgedEnds:
         """as_ranked: what queries hold whose first hits, in any order of what ties, are all judged."""
         unjudged = order(1).unjudged(self.cutoff) if tied is None else tied.unjudged[:, : self.cutoff] > 0
         rows = np.flatnonzero(unjudged.any(axis=1))
         if not len(rows):
-            return UnjudgedRange(as_ranked, as_ranked)
+            return UnjudgedEnds(lambda: as_ranked, lambda: as_ranked)
         # Some queries at a time, so that what is computed stays in a processor's cache.
         blocks = np.array_split(rows, math.ceil(len(rows) * self.cutoff / BLOCK))
-        found = [self._unjudged(lambda rel, some=some: order(rel).take(some, self.cutoff)) for some in blocks]
-        smallest, largest = (Column.joined([getattr(of, side) for of in found]) for side in ("smallest", "largest"))
-        return UnjudgedRange(as_ranked.with_rows(rows, sound(smallest)), as_ranked.with_rows(rows, sound(largest)))
+        ends = [self._unjudged(_block(order, some, self.cutoff, same=tied is None)) for some in blocks]
 
-    def _unjudged(self, order: Order) -> UnjudgedRange:
-        chosen = self._chosen
+        def end(made: Iterable[Column]) -> Column:
+            return as_ranked.with_rows(rows, sound(Column.joined(list(made))))
+
+        return UnjudgedEnds(lambda: end(of.smallest() for of in ends), lambda: end(of.largest() for of in ends))
+
+    def _unjudged(self, order: Order) -> UnjudgedEnds:
+        compute, k, chosen = self.kind.compute, self.cutoff, self._chosen
         if self.kind.unjudged is not None:
-            return self.kind.unjudged(order, self.cutoff, chosen)
+            return self.kind.unjudged(order, k, chosen)
         graded = order(int(chosen.get("rel", 1)))
-        largest = self.kind.compute(graded.unjudged_as_best(self.cutoff), self.cutoff, chosen)
-        return UnjudgedRange(self.kind.compute(graded, self.cutoff, chosen), largest)
+        return UnjudgedEnds(lambda: compute(graded, k, chosen), lambda: compute(graded.unjudged_as_best(k), k, chosen))
 
     @property
     def _chosen(self) -> Options:
@@ -265,3 +280,16 @@ class Measure:
     def _refuse_depth(self, graded: GradedRun) -> None:
         if self.cutoff > graded.depth:
             raise InputError(f"{self} needs rankings of depth {self.cutoff}, these have {graded.depth}")
+
+
+def _block(order: Order, queries: NDArray[np.int64], k: int, *, same: bool) -> Order:
+    """The same order for some queries, to the depth k, made once; same: it is one for all grades."""
+    made: dict[int, GradedRun] = {}
+
+    def of(rel: int) -> GradedRun:
+        key = 1 if same else rel
+        if key not in made:
+            made[key] = order(key).take(queries, k)
+        return made[key]
+
+    return of

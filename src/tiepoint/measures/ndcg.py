@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.measures.graded import GradedRun
-from tiepoint.measures.measure import Column, MeasureKind, Options, Order, UnjudgedRange
+from tiepoint.measures.measure import Column, MeasureKind, Options, Order, UnjudgedEnds
 from tiepoint.measures.ties import TiedRun
 
 GAINS = {"exponential": np.array([0.0, 1.0, 3.0, 7.0]), "linear": np.array([0.0, 1.0, 2.0, 3.0])}
@@ -38,7 +38,7 @@ def expected(tied: TiedRun, k: int, options: Options) -> Column:
     return _over_ideal(tied.graded, gain, _discounted(np.asarray(mean)), k)
 
 
-def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
+def unjudged(order: Order, k: int, options: Options) -> UnjudgedEnds:
     """The range over all grades that the unjudged hits could have, the ideal made anew for each.
 
     A gain is the sum of a step for each grade reached, so found and ideal gain are sums over grades t of
@@ -50,9 +50,9 @@ def unjudged(order: Order, k: int, options: Options) -> UnjudgedRange:
     """
     graded, parts = order(1), _Parts.of(order, GAINS[str(options["gain"])], k)
     defined = graded.count(1) > 0
-    return UnjudgedRange(
-        smallest=Column.of(parts.smallest(), defined),
-        largest=Column.of(parts.largest(), defined | graded.unjudged(k).any(axis=1)),
+    return UnjudgedEnds(
+        smallest=lambda: Column.of(parts.smallest(), defined),
+        largest=lambda: Column.of(parts.largest(), defined | graded.unjudged(k).any(axis=1)),
     )
 
 
@@ -63,8 +63,9 @@ class _Parts:
     step    (grades,) what grade t adds to the gain of the one below
     base    (grades, queries) the discounts of the judged hits of grade t or better, summed
     ideal   (grades, queries, most + 1) the first N(t) discounts summed, with 0..most more documents of grade t or better
-    first   (grades, queries, most + 1) the discounts of the highest 0..most unjudged hits, summed
-    many    (grades, queries) unjudged hits; most: the largest of them
+    first   (grades, queries, most + 1) the discounts of the highest 0..most unjudged hits, summed; once where the order is one
+            for all grades
+    many    (grades, queries) unjudged hits, likewise; most: the largest of them
     """
 
     step: NDArray[np.float64]
@@ -77,7 +78,8 @@ class _Parts:
     def of(cls, order: Order, gain: NDArray[np.float64], k: int) -> _Parts:
         discount, top = _discount(k), order(1).top
         by_grade = [(t, order(t)) for t in range(1, top + 1)]
-        unknown = np.stack([graded.unjudged(k) for _, graded in by_grade])
+        same = all(graded is by_grade[0][1] for _, graded in by_grade)
+        unknown = np.stack([graded.unjudged(k) for _, graded in (by_grade[:1] if same else by_grade)])
         many = unknown.sum(axis=2)
         more = np.arange(int(many.max(initial=0)) + 1)
         relevant = np.stack([graded.count(t) for t, graded in by_grade])
@@ -109,7 +111,8 @@ class _Parts:
             worth = np.where(beyond, -np.inf, self.first - ratio[:, None] * self.ideal)
             chosen = worth.shape[2] - 1 - worth[:, :, ::-1].argmax(axis=2)  # the most of those that are worth the same
             first, ideal = (
-                np.take_along_axis(a, chosen[:, :, None], axis=2)[:, :, 0] for a in (self.first, self.ideal)
+                np.take_along_axis(np.broadcast_to(a, worth.shape), chosen[:, :, None], axis=2)[:, :, 0]
+                for a in (self.first, self.ideal)
             )
             found, below = (np.einsum("t,tq->q", self.step, of) for of in (self.base + first, ideal))
             better = found / np.where(below > 0, below, 1.0)

@@ -12,7 +12,7 @@ Only queries that hold a tie are looked at; a run without any costs one comparis
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,7 @@ class TiedRun:
     beyond     the grades of the tied documents beyond the depth, as run.tied
     at_least   (4, tied, depth) int32: documents of each hit's group that are judged of grade 0 (so: judged at all), 1, 2, 3
                or better
+    made       orders that several measures ask for, kept
     """
 
     graded: GradedRun
@@ -87,6 +88,7 @@ class TiedRun:
     groups: TieGroups
     beyond: NDArray[np.int8]
     at_least: NDArray[np.int32]
+    made: dict[tuple[str, int, int], GradedRun] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graded: GradedRun, groups: TieGroups, run: Run, qrels: Qrels) -> TiedRun:
@@ -127,17 +129,22 @@ class TiedRun:
         """The first k hits of every group in the order that is best where its unjudged documents may be relevant: the relevant
         ones, of grade rel or better (they stand as the highest grade), then the unjudged, then the others (as grade 0).
         """
-        return self._with_unjudged(self.groups.place[:, :k], self.at_least[rel, :, :k])
+        if ("high", rel, k) not in self.made:
+            order = self._with_unjudged(self.groups.place[:, :k], self.at_least[rel, :, :k])
+            self.made["high", rel, k] = order
+        return self.made["high", rel, k]
 
     def unjudged_low(self, rel: int, k: int) -> GradedRun:
         """The first k hits in the order that is worst where unjudged hits may be relevant: those beyond the first k are the
         relevant ones, as far as there are; then, from the k-th hit up, the relevant ones that are left, the unjudged and the
         others.
         """
-        start, size = self.groups.start[:, :k], self.groups.size[:, :k]
-        inside = np.minimum(start + size, k) - start
-        held = np.maximum(self.at_least[rel, :, :k] - (size - inside), 0)
-        return self._with_unjudged(inside - 1 - self.groups.place[:, :k], held)
+        if ("low", rel, k) not in self.made:
+            start, size = self.groups.start[:, :k], self.groups.size[:, :k]
+            inside = np.minimum(start + size, k) - start
+            held = np.maximum(self.at_least[rel, :, :k] - (size - inside), 0)
+            self.made["low", rel, k] = self._with_unjudged(inside - 1 - self.groups.place[:, :k], held)
+        return self.made["low", rel, k]
 
     @property
     def unjudged(self) -> NDArray[np.int64]:
