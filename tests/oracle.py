@@ -170,10 +170,10 @@ class Oracle:
         if group:
             yield group
 
-    def pairs_at_the_cut(self, hits: Hits) -> int:
+    def pairs_at_the_cut(self, hits: Hits, k: int) -> int:
         place = 0
         for group in self.tied(hits):
-            inside = min(max(self.k - place, 0), len(group))
+            inside = min(max(k - place, 0), len(group))
             if 0 < inside < len(group):
                 return inside * (len(group) - inside)
             place += len(group)

@@ -227,8 +227,14 @@ def check_figures(oracle: Oracle, result: tp.Result, full: Full) -> None:
                 check_groups(oracle, arm, part, measure, plain)
             check_bounds(oracle, arm, part, hits)
             if name != "random":
-                pairs = [oracle.pairs_at_the_cut(hits[q["_id"]]) for q in queries]
+                pairs = [oracle.pairs_at_the_cut(hits[q["_id"]], oracle.k) for q in queries]
                 assert (arm.ties[part].queries, arm.ties[part].pairs) == (sum(p > 0 for p in pairs), sum(pairs))
+                for k, tied in arm.ties[part].at.items():
+                    assert tied == sum(oracle.pairs_at_the_cut(hits[q["_id"]], int(k)) > 0 for q in queries)
+                assert {oracle.k, *map(int, arm.ties[part].at)} == {
+                    oracle.k,
+                    *(split_name(m)[2] for m in oracle.measures),
+                }
 
 
 def check_groups(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, measure: str, plain: dict) -> None:

@@ -57,11 +57,13 @@ class Ties:
 
     by_noise   queries with such a pair that does not tie, and whose order noise of encoding could have made: neighbour by
                neighbour its scores lie within twice the noise; None: no noise was measured
+    at         queries whose ranking ties at the other cut-offs of the measures, by cut-off
     """
 
     queries: int
     pairs: int
     by_noise: int | None = None
+    at: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,8 @@ def ties(summary: Summary) -> Table:
     note = "; ".join(f"{c.id}: {noise_in_words(c.noise)}" for c in summary.candidates if c.noise is not None)
     if any(of.by_noise for arm in arms_of(summary) for of in arm.ties.values()):
         note += ". After the plus: queries where that noise alone tells a hit from a document left out"
+    if any(queries for arm in arms_of(summary) for of in arm.ties.values() for queries in of.at.values()):
+        note = f"{note}. After @: queries that tie at another cut-off".removeprefix(". ")
     return Table(f"Ties at the cut {summary.k}: queries (pairs)", ("", *names), rows, f"{note}." if note else "")
 
 
@@ -150,7 +152,8 @@ def _tie(arm: ArmFigures, name: str) -> str:
     found = arm.ties.get(name)
     if found is None:
         return NONE
-    return f"{found.queries} ({found.pairs})" + (f" + {found.by_noise}" if found.by_noise else "")
+    others = "".join(f"; @{k}: {queries}" for k, queries in found.at.items() if queries)
+    return f"{found.queries} ({found.pairs})" + (f" + {found.by_noise}" if found.by_noise else "") + others
 
 
 def notes(summary: Summary) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ class Measured:
     graded           the grade of each hit
     tied             its tie groups; None where the judgements are not pooled: nothing asks for them then
     tied_pairs       (queries,) int64: pairs of a hit within k and a document left out that tie
+    tied_at          of every other cut-off of the measures, (queries,) True where one within it and one left out tie
     over_noise       as ties, over all orders that noise of encoding could make besides; None: there is none, or it was not
                      measured
     by_noise         (queries,) True where a hit within k and a document left out do not tie and noise alone tells them apart;
@@ -58,6 +59,7 @@ class Measured:
     graded: GradedRun
     tied: TiedRun | None
     tied_pairs: NDArray[np.int64]
+    tied_at: Mapping[int, NDArray[np.bool_]]
     over_noise: Mapping[str, TieRange] | None = None
     by_noise: NDArray[np.bool_] | None = None
 
@@ -111,6 +113,7 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
         graded=graded,
         tied=tied if study.qrels.pooled else None,
         tied_pairs=groups.pairs_at(study.k),
+        tied_at={k: groups.pairs_at(k) > 0 for k in sorted({m.cutoff for m in measures} - {study.k})},
     )
 
 
@@ -285,6 +288,7 @@ def _ties(arm: ArmRun, part: Slice) -> Ties:
         queries=int((pairs > 0).sum()),
         pairs=int(pairs.sum()),
         by_noise=None if noise is None else int(noise[part.queries].sum()),
+        at={str(k): int(tied[part.queries].sum()) for k, tied in measured.tied_at.items()},
     )
 
 
