@@ -138,7 +138,7 @@ def test_V048_what_moves_within_the_noise_of_encoding_is_told_and_has_not_change
     assert audit["quality"]["lost"] == []
 
     held, _ = benched(command, change(folder, ("seed = 7", "seed = 7\ntie_tolerance = 0.00012")))
-    assert all(c["ties"]["unfiltered"] == {"queries": 1, "pairs": 1, "by_noise": 0} for c in held["candidates"])
+    assert all(c["ties"]["unfiltered"] == {"queries": 1, "pairs": 1, "by_noise": 0, "at": {}} for c in held["candidates"])
     assert not any("noise of encoding" in line for line in held["decision"]["warnings"])
     assert any("tied" in line for line in held["decision"]["warnings"])
 
