@@ -18,6 +18,7 @@ from command import Command, process
 from studies import PUBLIC, write_study
 from tiepoint.encoding.encode import SHARD_TEXTS
 from tiepoint.encoding.lock import alone_in
+from tiepoint.encoding.noise import SAMPLE
 from tiepoint.errors import CannotRun
 
 MODULE = """
@@ -106,7 +107,7 @@ def figures(folder: Path) -> list[object]:
 
 @POSIX
 def test_a_killed_run_leaves_nothing_half_and_the_next_uses_what_was_finished(tmp_path: Path) -> None:
-    """SIGKILL while the second shard is made: the first is not encoded again, and no result is there."""
+    """SIGKILL while the second shard is made: the first is not encoded again but for the sample that tells the noise."""
     folder = slow_study(tmp_path / "killed", SHARD_TEXTS + 400)
     (folder / "hold").write_text(str(SHARD_TEXTS + 200), encoding="utf-8")
     first = subprocess.Popen([*BENCH, str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -126,7 +127,7 @@ def test_a_killed_run_leaves_nothing_half_and_the_next_uses_what_was_finished(tm
     (calls,) = folder.glob("calls-*.txt")
     again = finished & set(calls.read_text(encoding="utf-8").split())
     assert len(finished) >= SHARD_TEXTS
-    assert not again
+    assert len(again) <= SAMPLE
     assert not store.exists()
 
     clean = slow_study(tmp_path / "clean", SHARD_TEXTS + 400)

@@ -195,6 +195,7 @@ def test_an_interval_of_few_differences_is_marked() -> None:
 
 # Renaming
 
+INTERVALS = ("low", "high", "trusted")
 BOUNDS = ("worst", "best", "least_loss", "target_low", "target_high", "p_lost", "p_below")
 AS_RANKED = ("source", "target", "difference", "p", "p_holm")
 COUNTS = ("n", "clusters", "enough", "least")
@@ -235,8 +236,9 @@ def test_no_id_of_a_document_or_of_a_query_moves_a_bound_a_p_or_an_outcome(*, st
         first, second = (by_group(found.quality) for found in both)
         assert set(first) == set(second)
         for key, delta in first.items():
-            for field in (*BOUNDS, *(AS_RANKED if strict else ())):
-                assert near(getattr(delta, field), getattr(second[key], field)), (key, field)
+            for field in (*BOUNDS, *((*AS_RANKED, *INTERVALS) if strict else ())):
+                one_, other_ = getattr(delta, field), getattr(second[key], field)
+                assert one_ == other_, (key, field)
             assert all(getattr(delta, field) == getattr(second[key], field) for field in COUNTS)
         for name in ("mean quality", "subgroups"):
             ours, theirs = judged(one, name, both[0]), judged(other, name, both[1])

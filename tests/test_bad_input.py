@@ -253,7 +253,7 @@ CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
     ),
     "cut-offs that no ranking reaches": (
         {"study": {"k": 1_000_000_000, "measures": ["recall@99999999999999999999", "nDCG@20000"]}},
-        ("k must be at most 10000", "recall@99999999999999999999 looks deeper", "nDCG@20000 looks deeper"),
+        ("k must be at most 10000", "'recall@99999999999999999999' looks deeper", "'nDCG@20000' looks deeper"),
     ),
     "a candidate's id that no folder's name can hold": (
         {"candidates": [{**MINE, "id": "a" * 300}, {**MINE, "id": "b" * 100}]},

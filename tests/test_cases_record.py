@@ -222,7 +222,9 @@ def test_V028_a_group_below_the_least_size_is_too_few_to_decide(tmp_path: Path, 
     assert answer.code == 0
     assert size["least"] > 149, "two of its five clusters are twice as large as the others"
     assert f"too few to decide (5 independent queries, {size['least']} are needed at the rule's gap)" in answer.out
-    assert f"too few to decide: {size['least']} needed" in (result / "report.md").read_text(encoding="utf-8")
+    assert f"too few to decide: {size['clusters']} of {size['least']} needed" in (result / "report.md").read_text(
+        encoding="utf-8"
+    )
     assert "n=6" in answer.out, "counts and intervals stand all the same"
     wide = benched(command, change(runnable(tmp_path / "wide", public=True), ("gap = 0.02", "gap = 0.9")))
     assert of(wide)["decision"]["least_queries"] == 20

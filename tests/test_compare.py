@@ -115,9 +115,11 @@ def test_a_tie_decides_no_direction_whichever_document_it_ranks_first(base: tp.R
         assert (found.at_least, found.at_most) == (pytest.approx(-0.55, abs=0.05), pytest.approx(0.55, abs=0.05))
     found = moved(valued(base, [0.0] * 40), valued(base, [1.0] * 40, low=[0.5] * 40, high=[1.0] * 40))
     assert found.direction == "higher", "in the worst order too"
-    same = moved(valued(base, [0.0] * 40, **ends), valued(base, [1.0] * 40, **ends))
-    assert same.direction == "equal", "every query has the same values over all orders"
-    assert same.up == 40
+    for after in (0.0, 1.0):
+        same = moved(valued(base, [0.0] * 40, **ends), valued(base, [after] * 40, **ends))
+        assert same.direction == "not shown", "the same range is not the same value"
+        assert same.up == 40 * after
+        assert (same.at_least, same.at_most) == (-1, 1)
 
 
 @pytest.mark.parametrize("relevant", ["a", "z"])
@@ -227,11 +229,51 @@ def test_whole_clusters_are_the_units_and_the_imagined_one_is_as_large_as_the_la
     assert (found.direction, found.clusters, found.least) == ("too few", 3, 6)
     uneven = [str(max(i - 9, 0)) for i in range(30)]
     clustered = [dataclasses.replace(side, queries=valued(base, [0.0] * 30, cluster=uneven).queries) for side in gain]
-    assert tp.compare(*clustered).largest == 10
     found = moved(*clustered)
     assert (found.direction, found.clusters) == ("too few", 21), "another cluster of ten queries may be unseen"
-    assert found.least == 30
+    assert (found.largest, found.least) == (10, 30)
     assert "imagined cluster of 10 queries" in movements(tp.compare(*clustered)).tables[0].note
+
+
+def test_the_imagined_cluster_is_as_large_as_the_largest_scored_one_of_the_slice(base: tp.Result) -> None:
+    """30 single queries gain; 12 that share a cluster are not scored in their slice, though they are in another."""
+    ids, cluster = [f"q{i:04d}" for i in range(42)], [str(min(i, 30)) for i in range(42)]
+
+    def of(value: float, *, elsewhere: bool = False) -> tp.Result:
+        found = valued(base, [value] * 42, ids=ids, cluster=cluster)
+        scored = [i < 30 for i in range(42)]
+        rows = {
+            column: pa.array(
+                [v if s else None for v, s in zip(found.per_query[column].to_pylist(), scored, strict=True)]
+            )
+            for column in ("value", "weight", "low", "high")
+        }
+        table = found.per_query
+        for column, values in rows.items():
+            table = table.set_column(table.schema.get_field_index(column), column, values)
+        if elsewhere:
+            other = found.per_query.slice(30)
+            table = pa.concat_tables([table, other.set_column(1, "slice", pa.array(["filtered"] * 12))])
+        return dataclasses.replace(found, per_query=table)
+
+    for elsewhere in (False, True):
+        found = tp.compare(of(0.0, elsewhere=elsewhere), of(0.4, elsewhere=elsewhere)).movements
+        (one,) = [m for m in found if m.n and m.slice == "unfiltered"]
+        assert (one.n, one.direction, one.largest) == (30, "higher", 1)
+        assert [m.largest for m in found if m.n and m.slice == "filtered"] == [12] * elsewhere
+
+
+def test_the_imagined_cluster_is_of_whatever_split(base: tp.Result) -> None:
+    cluster = ["tuned"] * 12 + [str(i) for i in range(30)]
+
+    def of(value: float) -> tp.Result:
+        found = valued(base, [value] * 42, cluster=cluster)
+        split = pa.array(["tune"] * 12 + ["test"] * 30)
+        return dataclasses.replace(found, queries=found.queries.set_column(2, "split", split))
+
+    found = {m.split: m for m in tp.compare(of(0.0), of(0.4)).movements if m.n}
+    assert (found["test"].n, found["test"].largest, found[None].largest) == (30, 12, 12)
+    assert found["test"].direction == "too few", "a cluster of twelve is in the study"
 
 
 def test_directions_are_counted_and_corrected_within_their_table(tmp_path: Path) -> None:
@@ -292,6 +334,70 @@ def test_a_result_without_tie_ranges_compares_without_directions(
     assert "asked here" not in movements(found).tables[0].note
 
 
+OLDER = {
+    "recall@3": "share of a query's relevant documents (grade 1 or better, eligible or absent from the corpus) among its first "
+    "k hits; mean over queries",
+    "interval": "two-sided at 0.95, BCa bootstrap over queries (whole clusters), 4,000 resamples; exact binomial for "
+    "unclustered 0/1 measures; not to be trusted (a question mark) where fewer than 10 independent queries have "
+    "another value than most",
+    "tests": "of each candidate that the walk comes to, against each other one: in where every hypothesis of losing more "
+    "than the gap is rejected, each at 1 - confidence, since all must be; out where one of not losing more is "
+    "rejected, at 1 - confidence divided among the others (Holm's first step). p: the chance that the mean exceeds "
+    "the gap under random weights of the independent queries and of an imagined worst one, as large as the largest "
+    "cluster. No other test is made: intervals of figures, of subgroups and of regions are not corrected for their "
+    "number",
+}
+"""What results said that were recorded before rows/per_query.parquet held tie ranges, where the words are others now."""
+
+
+def older(place: Path, **words: str) -> tp.Result:
+    """A recorded result as it was before tie ranges: other columns, other definitions."""
+    rows = place / "rows" / "per_query.parquet"
+    table = pq.read_table(rows)
+    pq.write_table(table.drop_columns([c for c in ("low", "high", "unjudged") if c in table.column_names]), rows)
+    for name in ("result", "conditions"):
+        path = place / f"{name}.json"
+        told = json.loads(path.read_text(encoding="utf-8"))
+        for later in ("noise", "settle_queries"):
+            told["definitions"].pop(later, None)
+        told["definitions"] |= OLDER | words
+        path.write_text(json.dumps(told), encoding="utf-8")
+    return tp.load_result(place)
+
+
+def test_an_older_result_in_its_older_words_compares_without_directions(tmp_path: Path, command: Command) -> None:
+    study = tp.load_study(write_sample(tmp_path / "sample", public=True))
+    result = tp.bench(study, candidates=[hashing(16)])
+    assert set(OLDER) < set(result.summary.definitions)
+    old, new = (tp.record(result, tmp_path / name) for name in ("old", "new"))
+    for sides_of in ((older(old), tp.load_result(new)), (tp.load_result(new), older(old))):
+        found = tp.compare(*sides_of)
+        assert {m.direction for m in found.movements} == {"no tie ranges"}
+        assert {m.difference for m in found.movements} == {0}
+        (note,) = [note for note in found.notes if note.startswith("worded differently")]
+        assert note.endswith("interval, tests")
+    answer = command("compare", old, new)
+    assert answer.code == 0, answer.err
+    assert PARTED in " ".join(answer.out.split())
+
+
+@pytest.mark.parametrize("name", ["recall@3", "RR@3", "ties", "mean", "random"])
+def test_a_definition_that_says_what_a_figure_is_must_be_the_same(tmp_path: Path, name: str) -> None:
+    study = tp.load_study(write_sample(tmp_path / "sample", public=True))
+    result = tp.bench(study, candidates=[hashing(16)])
+    old = older(tp.record(result, tmp_path / "old"), **{name: "another figure"})
+    with pytest.raises(tp.InputError) as refusal:
+        tp.compare(old, result)
+    assert [problem.what for problem in refusal.value.problems] == [f"the definitions of {name} differ"]
+    told = {key: text for key, text in result.summary.definitions.items() if key != name}
+    without = dataclasses.replace(result, summary=dataclasses.replace(result.summary, definitions=told))
+    if name in ("recall@3", "RR@3"):
+        assert tp.compare(without, result).movements
+        return
+    with pytest.raises(tp.InputError, match=f"only one of the results defines {name}"):
+        tp.compare(without, result)
+
+
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(monkeypatch, capsys)
@@ -306,6 +412,10 @@ def test_what_pooled_judgements_leave_open_may_turn_a_difference(base: tp.Result
         (one,) = [m for m in found.movements if m.n]
         assert (one.direction, one.unjudged) == ("not shown", 30)
         assert "of up to 30 queries an unjudged document stands" in movements(found).tables[0].note
+    for unjudged in (few, [True] * 40):
+        same = moved(valued(base, gain, unjudged=unjudged), valued(base, gain, unjudged=unjudged))
+        assert same.direction == "not shown", "the same value, and what is unjudged could turn it either way"
+    assert moved(valued(base, gain), valued(base, gain)).direction == "equal"
 
 
 def test_rows_say_where_an_unjudged_document_may_stand(tmp_path: Path) -> None:

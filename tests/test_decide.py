@@ -72,11 +72,13 @@ def test_fewer_than_20_independent_queries_are_undecided_whatever_the_gap() -> N
     found = verdict(*arms, rule=loose)
     assert (found.verdict, found.choice, found.open) == ("undecided", None, ("small",))
     assert (found.least_queries, found.settle_queries, found.settle_gap) == (20, None, None)
+    assert found.tests == 0, "without a walk no hypothesis is tested"
     assert "Fewer than 20 independent queries decide nothing" in found.sentence
     assert "here are 19" in found.sentence
     assert verdict(*arms, rule=replace(loose, confidence="point")).verdict == "decided"
     enough = [arm(a.id, np.append(a.mid, 0.6), **a.costs) for a in arms]
     assert verdict(*enough, rule=loose).verdict == "decided"
+    assert verdict(*enough, rule=loose).tests == 2
 
 
 def test_the_number_that_would_settle_it_says_how_far_it_moves_and_on_what_condition() -> None:

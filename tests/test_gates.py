@@ -248,8 +248,8 @@ SUBGROUPS: list[Case] = [
     ({"quality": quality(DELTA, replace(GROUP, worst=0.0, enough=False, clusters=1))}, "undecided",
      "to decide: codes (1 of 59 needed)"),
     ({"quality": quality(DELTA, GROUP, replace(GROUP, subgroup="names", worst=-0.06))}, "undecided", "names: +0.0100"),
-    ({"small": 2}, "undecided", "2 groups too small to be shown"),
-    ({"quality": quality(DELTA), "small": 1}, "undecided", "1 group too small to be shown"),
+    ({"small": 2}, "undecided", "2 groups that may not be shown to these readers"),
+    ({"quality": quality(DELTA), "small": 1}, "undecided", "1 group that may not be shown to these readers"),
     ({"quality": None, "reason": NO_STUDY}, "not executed", NO_STUDY),
 ]  # fmt: skip
 CASES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from sample import write_sample
 from test_gates import GOOD, NO_STUDY, SAMPLED, VECTORS, canon, field, sampled, vectors
 from tiepoint.core.audit import Offenders, Provenance
 from tiepoint.core.gates import Gates
+from tiepoint.report.audit_tested import UNTOLD, hypotheses
 from tiepoint.workflows.audit.bounds import Seen
 from tiepoint.workflows.audit.findings import FINDINGS
 from tiepoint.workflows.audit.judge import HIDDEN, critical_queries, judge
@@ -48,6 +50,8 @@ def test_a_hidden_offender_decides_the_outcome_and_the_evidence_names_nothing(na
     assert found[name].evidence.endswith(HIDDEN)
     assert found[name].evidence.startswith("of what these readers may see: ")
     assert "secret" not in str(results)
+    assert {h.rejected for h in found[name].hypotheses} <= {None}, "what is shown would contradict the outcome"
+    assert bool(found[name].hypotheses) == (name == "provenance")
     others = {n: r for n, r in found.items() if n in HIDDEN_FAULTS and n != name}
     assert {r.outcome for r in others.values()} == {"pass"}
     assert HIDDEN not in str(others)
@@ -87,3 +91,14 @@ def test_critical_queries_are_named_ones_and_those_of_a_subgroup_that_have_an_an
         "who names it is told that it is not scored"
     )
     assert critical_queries(study.queries, Gates()) == ()
+
+
+def test_the_report_says_that_what_was_rejected_is_not_told() -> None:
+    results = judge(None, Gates(), held(**HIDDEN_FAULTS["provenance"]), RankedFound(reason=NO_STUDY))
+    tests = sum(len(gate.hypotheses) for gate in results)
+    section = hypotheses(SimpleNamespace(gates=results, tests=tests))
+    assert {row[-1] for row in section.tables[0].rows} == {UNTOLD}
+    assert "what was rejected is not told" in section.lines[0]
+    plain = judge(None, Gates(), held(), RankedFound(reason=NO_STUDY))
+    section = hypotheses(SimpleNamespace(gates=plain, tests=tests))
+    assert UNTOLD not in str(section)

@@ -350,5 +350,14 @@ def test_copies_and_copied_queries_are_warned_of_where_quality_stands(tmp_path: 
     assert "2 documents share 1 texts" in markdown
 
 
+def test_where_too_few_queries_leave_no_walk_no_hypothesis_is_said_to_be_tested(closed: Path) -> None:
+    decision = result_of(closed)["decision"]
+    assert decision["clusters"] < 20
+    assert (decision["tests"], len(decision["open"])) == (0, 1)
+    report = (closed / "report.md").read_text(encoding="utf-8")
+    assert "Tested: no hypothesis, on fewer than 20 independent queries." in report
+    assert "one-sided hypotheses" not in report
+
+
 def test_figure_prints_as_the_page_does() -> None:
     assert figure(None) == NONE

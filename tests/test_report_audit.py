@@ -113,6 +113,8 @@ def test_it_is_written_anew_without_rows_and_refused_from_another_version(
     answer = command("report", bare)
     assert answer.code == 2
     assert "schema version 9" in answer.err
+    change(bare, ('"schema_version": 92', '"schema_version": 1'), ('"randomised"', '"tests"'), file="audit.json")
+    assert "schema version 1, this tiepoint reads 2" in command("report", bare).err
 
 
 def test_differences_print_as_audit_json_has_them(audit: Path) -> None:

@@ -148,7 +148,7 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
         settle_low=settled.low,
         settle_high=settled.high,
         warnings=_warnings(order, means, choice, point, evidence, rule),
-        tests=2 * (len(order) - 1) * sum(state != "not tested" for state in states.values()),
+        tests=0 if clusters < FEWEST else 2 * (len(order) - 1) * sum(s != "not tested" for s in states.values()),
     )
     return replace(decision, sentence=_sentence(decision, evidence, timing=timing_alone(order, rule.prefer)))
 
@@ -171,7 +171,9 @@ def _units(order: Sequence[Arm], evidence: Evidence) -> Units:
 def _verdict(
     order: Sequence[Arm], rule: Rule, units: Units | None, point: str | None
 ) -> tuple[Verdict, str | None, dict[str, State]]:
-    """The verdict, the choice, and the state of each candidate that the walk came to."""
+    """The verdict, the choice, and the state of each candidate that the walk came to; with fewer than FEWEST independent
+    queries there is no walk, and the first is open untested.
+    """
     if units is None:
         return "not executed", None, {}
     if rule.confidence == "point":
@@ -304,22 +306,33 @@ def _undecided(decision: Decision, asked: str) -> str:
     text = f"Undecided: on {asked} {why}."
     if decision.clusters < FEWEST and decision.confidence != "point":
         text += (
-            f" Fewer than {FEWEST} independent queries decide nothing: the rule's error rate is not shown there, and "
+            f" Fewer than {FEWEST} independent queries decide nothing, since the rule's error rate is not shown there"
         )
-        text += f"here are {decision.clusters:,}."
+        if decision.least_queries is not None and decision.least_queries > FEWEST:
+            text += f", and this gap takes at least {decision.least_queries:,}"
+        text += f"; here are {decision.clusters:,}."
     elif few and decision.confidence != "point":
-        needed = (
-            "no number of queries"
-            if decision.least_queries is None
-            else f"at least {decision.least_queries:,} independent queries"
-        )
-        text += f" So few cannot show any candidate inside it: that takes {needed}, here are {decision.clusters:,}."
+        if decision.least_queries is None:
+            text += f" No number of queries can show a candidate inside a gap of {decision.gap:g}."
+        else:
+            text += f" So few cannot show any candidate inside it: that takes at least {decision.least_queries:,} independent "
+            text += f"queries{_for_equal_clusters(decision)}, here are {decision.clusters:,}."
     if decision.settle_queries is not None:
         text += f" {decision.settling()}"
         text += f"; these do at a gap of {decision.settle_gap:.4f}." if decision.settle_gap is not None else "."
     elif decision.settle_gap is not None:
         text += f" These queries settle it at a gap of {decision.settle_gap:.4f}."
     return text + f" By point estimate alone the choice would be {decision.point_choice}."
+
+
+def _for_equal_clusters(decision: Decision) -> str:
+    """What large clusters cost, where they do."""
+    if isinstance(decision.confidence, str):  # "point": no number is asked for
+        return ""
+    plain = fewest(decision.gap, decision.confidence)
+    if plain is None or decision.least_queries in (None, plain):
+        return ""
+    return f" ({plain:,} were no cluster larger than others: the largest holds {decision.largest_cluster:,})"
 
 
 def _cost(arm: Arm, name: str) -> float:

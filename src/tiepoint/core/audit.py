@@ -12,7 +12,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-AUDIT_VERSION = 1
+AUDIT_VERSION = 2
 Outcome = Literal["pass", "fail", "undecided", "not executed"]
 EVERY = "every query"
 
@@ -183,13 +183,15 @@ class Provenance:
 class Delta:
     """One measure on one group of queries, paired: target less source.
 
+    Ties are documents that tie within tie_tolerance, or that noise of encoding alone tells apart.
+
     subgroup, region   the group; both None: every query of the slice (of its test split, where splits are named)
     n, clusters    queries that both score, and independent ones among them
     low, high      two-sided interval of the difference as ranked; None: it cannot be told
     trusted        False: the spread rests on fewer than 15 independent queries (most do not move, or a few move far), so that
                    the interval may miss the mean more often than it says
     worst          the lower one-sided bound of the difference at the confidence: the target at its smallest and the source
-                   at its largest over orders of tied documents, with the imagined worst query; None: of measures that
+                   at its largest over all orders of ties, with the imagined worst query; None: of measures that
                    cannot decide, and without a query
     best           the upper one-sided bound likewise: ties the other way, with the imagined best query
     least_loss     no loss smaller than this can be ruled out with so few independent queries; None where worst is
@@ -201,7 +203,8 @@ class Delta:
                    query, where one is asked for
     p, p_holm      two-sided randomisation test of no difference at all, of the values as ranked, alone and after Holm over all
                    that are tested so (Quality.randomised): it describes, and no gate looks at it; None: not tested
-    wins, losses, ties   queries whose value as ranked is greater in the target, smaller, equal
+    wins, losses, ties   queries whose value as ranked is greater in the target, smaller, equal; where noise is known, equal
+                   too where both sides have a value in common over all orders of ties
     enough         False: fewer independent queries than least, so that nothing is decided on them, whatever the figures are
     least          of a group: what is stated, what it takes to rule out the tolerated loss, or 20, whichever is most; of every
                    query 20: below it the error of a bound is not shown to hold
@@ -304,9 +307,10 @@ class Agreement:
     k                  of the top k that is compared
     queries            of the slice, judged or not
     undefined          queries whose two rankings are both empty: no agreement, in no mean
-    jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries; tied
-                       documents: the mean over all their orders
-    jaccard_low, jaccard_high, overlap_low, overlap_high   the same at the least and at the most over all orders
+    jaccard, overlap   means of top-k Jaccard and of rank-biased overlap (persistence), over the defined queries; ties: the
+                       mean over all their orders
+    jaccard_low, jaccard_high, overlap_low, overlap_high   the same at the least and at the most over all orders of documents
+                       that tie within tie_tolerance, or that noise of encoding alone tells apart
     entered, left      (query, document) pairs in the target's top k alone, in the source's alone, as ranked; only documents
                        that the readers may see are counted; None: under an acl without readers nothing is counted
     entered_judged, left_judged   of those, the judged ones
@@ -315,7 +319,7 @@ class Agreement:
     questioned         the judgements are pooled and the two differ: unjudged hits stand in the bounds of the slice's Deltas
     measure, difference_worst, difference_best   between what the mean difference of the gates' measure (target less source)
                        lies, whatever grades the unjudged hits of either side have (one that is relevant counts in R on both)
-                       and however tied documents are ordered; None: no query of the slice is scored
+                       and however ties, those of noise among them, are ordered; None: no query of the slice is scored
     """
 
     slice: str
@@ -378,7 +382,7 @@ class Hypothesis:
     correction    for what it is corrected, or why it need not be
     p             one-sided; None: it is judged by its bound
     p_corrected   None: not corrected
-    rejected      whether it was shown to be wrong
+    rejected      whether it was shown to be wrong; None, as p then: items that the readers may not see decide it
     """
 
     of: str
@@ -386,7 +390,7 @@ class Hypothesis:
     speaks_for: Literal["pass", "fail"]
     level: float
     correction: str
-    rejected: bool
+    rejected: bool | None
     p: float | None = None
     p_corrected: float | None = None
 
@@ -429,7 +433,8 @@ class AuditSummary:
     bounded             who it is for, in one sentence
     outcome             of all gates: fail when one fails, else undecided when one is, else not executed when one is, else pass
     mechanical_outcome  of the mechanical gates alone
-    tests               how many hypotheses all gates test, see GateResult.hypotheses
+    tests               how many hypotheses all gates test, those of groups that the readers may not see left out, see
+                        GateResult.hypotheses
     quality_decision_required   always True: gates that pass authorise no release, a person does
     not_executed        section to the reason
     notes               what was read and how; lines that count and name no document

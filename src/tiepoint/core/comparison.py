@@ -23,8 +23,9 @@ class Movement:
     trusted          False: the spread rests on too few queries for that interval to cover as it says
     up, down, same   queries whose value rose, fell, stayed, as ranked; what noise of encoding alone could have moved stayed
     direction        "higher" or "lower": p_holm is at most 1 - level. "not shown": it is not. "equal": in every query both
-                     results have the same values over all orders of tied documents. "too few": with fewer than `least`
-                     independent queries none can be shown. "no tie ranges": a result was recorded before these were.
+                     results have the same value, which no order of tied documents and no unjudged one could move. "too few":
+                     with fewer than `least` independent queries none can be shown. "no tie ranges": a result was recorded
+                     before these were.
                      "not tested": no query is scored in both, or the measure is none that a decision may rest on (pooled over
                      queries, or Judged)
     at_least, at_most   one-sided bounds of the mean difference, each at (1 + level) / 2 and not corrected: Gaffke's, after one
@@ -34,6 +35,8 @@ class Movement:
                      of the table; None: not tested
     least            independent queries, in clusters as uneven as these, that it takes at least to show a direction of this
                      table; None: not tested
+    largest          queries of the imagined cluster: as many as the largest of the study's slice has that are scored, of
+                     whatever split; None: not tested
     unjudged         of the n queries, those where an unjudged document of pooled judgements may stand in the first k: their
                      difference is taken as anything from -1 to 1
     """
@@ -58,6 +61,7 @@ class Movement:
     at_most: float | None = None
     p_holm: float | None = None
     least: int | None = None
+    largest: int | None = None
     unjudged: int = 0
 
 
@@ -73,12 +77,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two results whose definitions, corpus, queries, judgements and regions are the same.
+    """Two results whose definitions of a figure, corpus, queries, judgements and regions are the same.
 
     level              of every interval, which are not corrected for their number, and of the directions of every table,
                        which are
     tests              directions that were asked, in all tables
-    largest            queries of the imagined cluster: as many as the largest of the study has
     other_space        candidates whose contract signature differs: the same name, another space
     only_before, only_after   candidates and measures that one result alone has measured, in words
     notes              other conditions that differ: package versions, processor, seed, rule
@@ -94,4 +97,3 @@ class Comparison:
     only_after: tuple[str, ...]
     notes: tuple[str, ...]
     tests: int
-    largest: int

@@ -277,7 +277,7 @@ class Decision:
     settle_high       a tenth name more; None: more than a million, or settle_queries is None
     settle_gap        the smallest gap at which these queries decide; None: no gap below 1 does
     tests             one-sided hypotheses that the walk put to the test: of every candidate it came to, against every other,
-                      that it loses more than the gap and that it does not
+                      that it loses more than the gap and that it does not; 0 where too few queries left no walk
     """
 
     verdict: Verdict

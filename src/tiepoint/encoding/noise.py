@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +20,8 @@ from tiepoint.search.score import score
 
 SAMPLE = 50
 """So many texts are encoded again, at most."""
+CELLS = 4_000_000
+"""Words of vectors that are hashed at once."""
 MOST = 10_000
 """Where noise ties more documents than these with one, ties by it are not looked at: they would fill the memory."""
 DEFINITION = (
@@ -63,21 +67,45 @@ def largest_difference(first: NDArray[np.floating], second: NDArray[np.floating]
 def searchable_floor(space: Space) -> float:
     """space.floor; 0 where more than MOST documents would tie by it with a query's best: then noise orders the whole space.
 
-    How many is estimated, from up to 20 queries and 1,000 documents, evenly spaced.
+    How many is estimated, from up to 20 queries and 1,000 documents, those of the smallest hashes of their vectors: no order of
+    a file decides.
     """
-    documents, queries = (np.flatnonzero(one.row >= 0) for one in (space.documents, space.queries))
+    documents, queries = (one.row[one.row >= 0] for one in (space.documents, space.queries))
     if not space.floor or len(documents) <= MOST or not len(queries):
         return space.floor
-    rows, asked = (
-        of[np.unique(np.linspace(0, len(of) - 1, n).astype(np.int64))] for of, n in ((documents, 1000), (queries, 20))
-    )
-    scores = score(
-        space.queries.array[space.queries.row[asked]],
-        space.documents.array[space.documents.row[rows]],
-        space.contract.metric,
-    )
+    rows = _drawn(space.documents.array, documents, 1000)
+    asked = _drawn(space.queries.array, queries, 20)
+    scores = score(space.queries.array[asked], space.documents.array[rows], space.contract.metric)
     others = (scores >= scores.max(axis=1, keepdims=True) - space.floor).sum(axis=1) - 1
     return space.floor if others.mean() / len(rows) * len(documents) <= MOST else 0.0
+
+
+def _drawn(array: NDArray[np.floating], rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """So many of these rows, by a hash of each vector and of how often it stood before: the same vectors in any order of rows."""
+    if len(rows) <= 1:
+        return rows
+    word = np.uint16 if array.dtype.itemsize == 2 else np.uint32
+    words = array.shape[1] * array.dtype.itemsize // np.dtype(word).itemsize
+    factors = np.frombuffer(hashlib.shake_256(b"tiepoint noise").digest(8 * (words + 1)), dtype="<u8") | np.uint64(1)
+    hashes = np.empty(len(rows), dtype=np.uint64)
+    step = max(1, CELLS // words)
+    for first in range(0, len(rows), step):
+        vectors = np.ascontiguousarray(array[rows[first : first + step]])
+        hashes[first : first + step] = _mixed(vectors.view(word).astype(np.uint64) @ factors[1:])
+    order = np.argsort(hashes, kind="stable")
+    ranked = hashes[order]
+    begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    before = np.arange(len(order)) - np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
+    by_count = _mixed(ranked + before.astype(np.uint64) * factors[0])
+    chosen: NDArray[np.int64] = rows[order[np.argsort(by_count, kind="stable")[:most]]]
+    return chosen
+
+
+def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of each spread over all its bits (the finalizer of splitmix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(31))
 
 
 def _smallest(keys: pa.Array) -> NDArray[np.int64]:

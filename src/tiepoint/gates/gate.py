@@ -37,7 +37,7 @@ class Findings:
     per_query         as Audit.per_query; empty without a study
     critical          the ids of the critical queries, subgroups resolved
     single            whether the evidence may tell of a single query: under an acl without readers it may not
-    small             scored subgroups and regions of the gates' slice that are too small to stand among the deltas
+    small             scored subgroups and regions of the gates' slice that these readers may not be shown
     reason            why nothing was ranked; None: both sides were
     """
 

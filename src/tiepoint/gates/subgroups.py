@@ -49,7 +49,7 @@ def judge(found: Findings, gates: Gates) -> GateResult | None:
     if open_ or few or found.small:
         said = [listed([_sentence(d, tolerated) for d in open_])] if open_ else []
         said += [_few(few)] if few else []
-        said += [f"{counted(found.small, 'group')} too small to be shown"] if found.small else []
+        said += [f"{counted(found.small, 'group')} that may not be shown to these readers"] if found.small else []
         return GATE.result("undecided", "; ".join(said), threshold, hypotheses)
     return GATE.result("pass", listed([_sentence(d, tolerated) for d in large]), threshold, hypotheses)
 

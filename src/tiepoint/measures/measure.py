@@ -146,6 +146,7 @@ class MeasureKind:
 
     compute      (graded run, cut-off, options) to a Column
     definition   one sentence with gain, denominator and what a miss is worth; {rel}: the option's value
+    earlier      how older results word that sentence where their figure is computed the same way: they still compare
     range        the values it takes and where it is undefined
     source       who defined it
     expected     (tied rankings, cut-off, options) to the mean over all orders of tied documents; None: no closed form.
@@ -165,6 +166,7 @@ class MeasureKind:
     expected: Callable[[TiedRun, int, Options], Column] | None = None
     ties: str = "none"
     unjudged: Callable[[Order, int, Options], UnjudgedEnds] | None = None
+    earlier: tuple[str, ...] = ()
     options: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     binary: bool = False
     decides: bool = True
@@ -208,6 +210,11 @@ class Measure:
     def definition(self) -> str:
         """What the figure is, in one sentence."""
         return self.kind.definition.format(**self._chosen)
+
+    @property
+    def definitions(self) -> frozenset[str]:
+        """Every sentence that says this figure: as it is worded now, and as it was in older results."""
+        return frozenset(text.format(**self._chosen) for text in (self.kind.definition, *self.kind.earlier))
 
     def __call__(self, graded: GradedRun) -> Column:
         """The measure of every query. Raises InputError when the cut-off lies beyond the depth of the run."""

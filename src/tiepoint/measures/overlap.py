@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tiepoint.core.run import Run
 from tiepoint.errors import InputError
 from tiepoint.measures.cut import Cut
-from tiepoint.measures.ties import TieGroups
+from tiepoint.measures.ties import TieGroups, cut_at
 
 CELLS = 4_000_000
 """Pairs of tie groups times depths, or pairs of hits, looked at once."""
@@ -92,6 +92,7 @@ class _Placed:
 
     @classmethod
     def of(cls, run: Run, k: int) -> _Placed:
+        run = cut_at(run, k)
         groups, hit = TieGroups.of(run), run.document >= 0
         start = np.tile(np.arange(run.depth), (len(run), 1))
         size = np.ones_like(start)

@@ -35,6 +35,10 @@ MEASURE = MeasureKind(
     expected=expected,
     definition="share of a query's relevant documents (grade {rel} or better; eligible, or absent from the corpus where the "
     "query has no filter) among its first k hits; mean over queries",
+    earlier=(
+        "share of a query's relevant documents (grade {rel} or better, eligible or absent from the corpus) among its first k "
+        "hits; mean over queries",
+    ),
     range="0 to 1; undefined without a relevant document",
     ties="each place holds its group's share of relevant documents",
     source="Cleverdon, Mills & Keen 1966; trec_eval recall",

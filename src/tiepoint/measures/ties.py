@@ -7,6 +7,9 @@ noise alone tells apart, a hit also belongs to the group of the hit above it whe
 noise could have made is then an order of tied documents. Documents beyond the depth that tie with the last hit belong to its
 group.
 
+With noise the groups are of a cut-off: what stands further below the k-th hit than noise moves it cannot take its place, and
+would yet be linked to it over what stands between. `cut_at` cuts a run at k, and TiedRuns holds one TiedRun for each cut-off.
+
 Only queries that hold a tie are looked at; a run without any costs one comparison of neighbouring scores.
 """
 
@@ -21,6 +24,36 @@ from numpy.typing import NDArray
 from tiepoint.core.qrels import GRADES, Qrels
 from tiepoint.core.run import Run
 from tiepoint.measures.graded import NO_HIT, UNJUDGED, GradedRun, grades_of
+
+
+def cut_at(run: Run, k: int) -> Run:
+    """The run as a search of depth k gives it, where noise ties; without noise, or at its depth and beyond, the run itself.
+
+    Hits beyond k that tie with the k-th, and what ties with the last hit, are kept where they lie within tolerance or noise of
+    the k-th: see core.run.Run.noise.
+    """
+    if not run.noise or k >= run.depth:
+        return run
+    groups = TieGroups.of(run)
+    start = np.tile(np.arange(run.depth), (len(run), 1))
+    start[groups.rows] = groups.start
+    owner = np.repeat(np.arange(len(run)), np.diff(run.tied_start))
+    beyond_score = run.score[owner, -1] if run.tied_score is None else run.tied_score
+    reach, kth, head = max(run.tolerance, run.noise), run.score[:, k - 1], start[:, k - 1]
+    with np.errstate(invalid="ignore"):
+        near = (start[:, k:] == head[:, None]) & (kth[:, None] - run.score[:, k:] <= reach) & (run.document[:, k:] >= 0)
+    also = (start[owner, -1] == head[owner]) & (kth[owner] - beyond_score <= reach)
+    query, place = np.nonzero(near)
+    of = np.concatenate([query, owner[also]])
+    order = np.argsort(of, kind="stable")
+    return replace(
+        run,
+        document=run.document[:, :k],
+        score=run.score[:, :k],
+        tied_start=np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(run)))]).astype(np.int64),
+        tied=np.concatenate([run.document[query, k + place], run.tied[also]])[order],
+        tied_score=np.concatenate([run.score[query, k + place], beyond_score[also]])[order],
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +191,32 @@ class TiedRun:
         grade[place < relevant] = max(GRADES)
         grade[self.graded.grade[:, :k] == NO_HIT] = NO_HIT
         return replace(self.graded, grade=grade)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiedRuns:
+    """One run's tied rankings at every cut-off: without noise one for all, else one for each, made when it is asked for."""
+
+    graded: GradedRun
+    run: Run
+    qrels: Qrels
+    made: dict[int, tuple[Run, TiedRun]] = field(default_factory=dict)
+
+    def at(self, k: int) -> TiedRun:
+        """At least k hits deep."""
+        return self._made(k)[1]
+
+    def run_at(self, k: int) -> Run:
+        """The run that `at` is of, see cut_at."""
+        return self._made(k)[0]
+
+    def _made(self, k: int) -> tuple[Run, TiedRun]:
+        depth = k if self.run.noise and k < self.run.depth else self.run.depth
+        if depth not in self.made:
+            run = cut_at(self.run, depth)
+            graded = replace(self.graded, grade=self.graded.grade[:, :depth])
+            self.made[depth] = run, TiedRun.of(graded, TieGroups.of(run), run, self.qrels)
+        return self.made[depth]
 
 
 def _ordered(graded: GradedRun, at_least: NDArray[np.int32], place: NDArray[np.int64]) -> GradedRun:

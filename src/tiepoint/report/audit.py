@@ -317,7 +317,7 @@ def _agreement(found: AuditSummary) -> Table:
     measure = next((a.measure for a in found.agreement), "")
     note = (
         f"RBO: rank-biased overlap with persistence {persistence}. Jaccard and RBO: the mean over all orders of tied documents, "
-        "beside it the least and the most where they differ. "
+        "those that noise of encoding alone tells apart among them; beside it the least and the most where they differ. "
         f"The last column: between what the difference of {measure} lies, whatever grades the unjudged hits of either side have."
     )
     return Table("Top k, query by query", head, rows, note)

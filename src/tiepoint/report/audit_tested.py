@@ -6,6 +6,11 @@ from tiepoint.core.audit import AuditSummary, Hypothesis
 from tiepoint.report.table import NONE, Section, Table
 
 TITLE = "Hypotheses"
+UNTOLD = "not told"
+HIDDEN = (
+    "Where items that these readers may not see decide a gate, what was rejected is not told, and no hypothesis of a hidden "
+    "group is listed or counted."
+)
 
 
 def hypotheses(found: AuditSummary) -> Section:
@@ -24,12 +29,14 @@ def in_words(found: AuditSummary) -> str:
     gates = [gate for gate in found.gates if gate.hypotheses]
     errors = sum(max(h.level for h in gate.hypotheses if h.speaks_for == "fail") for gate in gates)
     count = "1 hypothesis" if found.tests == 1 else f"{found.tests:,} hypotheses"
+    untold = any(h.rejected is None for gate in gates for h in gate.hypotheses)
+    hidden = f" {HIDDEN}" if untold else ""
     each = "" if len(gates) == 1 else f", any of these {len(gates)} gates at most {_percent(errors)}"
     return (
         f"The gates test {count}. Each follows from [gates] and the number of queries, none from what was measured. A gate "
         "passes only where all of its hypotheses that speak for a pass are rejected, so they need no correction; it fails where "
         "one that speaks for it is rejected, after correction for all of them. So a gate fails wrongly at most as often as its "
-        f"level says{each}, and passes wrongly at most as often."
+        f"level says{each}, and passes wrongly at most as often.{hidden}"
     )
 
 
@@ -40,5 +47,5 @@ def _percent(share: float) -> str:
 
 def _row(one: Hypothesis) -> tuple[str, ...]:
     p, corrected = (NONE if value is None else f"{value:.3g}" for value in (one.p, one.p_corrected))
-    rejected = "yes" if one.rejected else "no"
+    rejected = UNTOLD if one.rejected is None else "yes" if one.rejected else "no"
     return one.of, one.states, one.speaks_for, _percent(one.level), one.correction, p, corrected, rejected

@@ -80,17 +80,20 @@ def main(summary: Summary) -> Table:
     short = {"unfiltered": "all", "filtered": "region", "rare": "rare"}
     head = ("", *(f"{recall} {short[name]}" for name in shown), f"{decision.measure} {short[decision.slice]}")
     over = f" of the {decision.split} split" if decision.split else ""
-    counts = ", ".join(f"{short[name]} {summary.denominators[name].scored}" for name in shown)
-    note = f"Means over the scored queries{over} ({counts} in all splits)." if over else f"Scored queries: {counts}."
+    scored = {
+        name: max((f.n for arm in arms_of(summary) if (f := headline(summary, arm, name).get(recall))), default=0)
+        for name in shown
+    }
+    counts = ", ".join(f"{short[name]} {n}" for name, n in scored.items())
+    note = f"Scored queries{over}: {counts}."
     few = [
-        f"{short[name]} {summary.denominators[name].few_eligible} of {summary.denominators[name].queries}"
+        f"{summary.denominators[name].few_eligible} of {summary.denominators[name].queries} ({short[name]})"
         for name in shown
         if summary.denominators[name].few_eligible
     ]
     if few:
-        note += (
-            f" At most {summary.k} documents are eligible, so that any model has recall 1: {', '.join(few)} queries."
-        )
+        note += f" At most {summary.k} documents are eligible for {' and '.join(few)} queries of all splits: there any "
+        note += "model has recall 1."
     return Table("Result", (*head, "may lose", "dim", "docs/s", "state"), tuple(rows), note)
 
 

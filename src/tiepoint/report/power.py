@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tiepoint.core.power import Outlook, Power
 from tiepoint.report.table import NONE, Section, Table, number, percent, whole
+from tiepoint.stats.settle import LIMIT
 
 FIRST_GROUPS = 20
 """Groups in the table; the others are counted, and `--json` has them all."""
@@ -43,14 +44,25 @@ def _outlook(power: Power, one: Outlook) -> Section:
         + (
             f"{one.needed:,} independent queries would decide rightly four times in five"
             if one.needed is not None
-            else "no number of queries that is looked for would decide rightly four times in five"
+            else f"no number of queries up to {LIMIT:,} would decide rightly four times in five"
         ),
     ]
     if one.own is not None:
+        ends = [
+            f"{where} a true loss of at {way} {number(loss)}"
+            for where, way, loss in (
+                ("inside the gap", "most", one.shown_inside),
+                ("outside it", "least", one.shown_outside),
+            )
+            if loss is not None
+        ]
+        shown = (
+            f"four times in five they would show {', and '.join(ends)}"
+            if ends
+            else "no loss, however small or large, is shown"
+        )
         lines.append(
-            f"the study's own {one.own.clusters:,} decide with a chance of {percent(one.own.decides)}; four times in five they "
-            f"would show inside the gap a true loss of at most {number(one.shown_inside)}, and outside it one of at least "
-            f"{number(one.shown_outside)}"
+            f"the study's own {one.own.clusters:,} decide with a chance of {percent(one.own.decides)}; {shown}"
         )
     rows = tuple(
         (whole(row.clusters), percent(row.decides), percent(row.right), "this study" if row == one.own else "")

@@ -40,11 +40,11 @@ def decision(summary: Summary) -> Section:
             f"The slice's largest cluster has {d.largest_cluster:,} queries, and the imagined one is as large: the verdict is "
             "for populations whose seed questions have no more variants."
         )
+    alone = "The intervals of the figures below stand for themselves and are not corrected for their number."
     if d.tests:
-        lines.append(
-            f"Tested: {d.tests} one-sided hypotheses, corrected as the definitions say. The intervals of the figures below stand "
-            "for themselves and are not corrected for their number."
-        )
+        lines.append(f"Tested: {d.tests} one-sided hypotheses, corrected as the definitions say. {alone}")
+    elif d.open and d.clusters < FEWEST:
+        lines.append(f"Tested: no hypothesis, on fewer than {FEWEST} independent queries. {alone}")
     if d.settle_queries is not None:
         lines.append(f"{d.settling()}.")
     elif d.verdict == "undecided" and d.clusters >= FEWEST:
@@ -144,17 +144,18 @@ def too_few_note(summary: Summary, kind: Literal["subgroups", "regions"]) -> str
         return ""
     return (
         f"{TOO_FEW.capitalize()}: too few independent queries to call any candidate by this group alone. Beside it stands how "
-        f"many it takes at least, at the gap of {summary.decision.gap:g}; more to be likely: tiepoint power says how many."
+        f"many of it decide, and how many it takes at least, at the gap of {summary.decision.gap:g}; more to be likely: tiepoint "
+        "power says how many."
     )
 
 
 def state_of(summary: Summary, kind: Literal["subgroups", "regions"], group: str, name: str) -> str:
-    """`too few to decide: 149 needed`, or nothing, for a group in a slice."""
+    """`too few to decide: 38 of 149 needed`, or nothing, for a group in a slice."""
     sizes: Groups = getattr(summary, kind)
     size = sizes.get(group, {}).get(name)
     if size is None or size.enough:
         return ""
-    return TOO_FEW if size.least is None else f"{TOO_FEW}: {size.least:,} needed"
+    return TOO_FEW if size.least is None else f"{TOO_FEW}: {size.clusters:,} of {size.least:,} needed"
 
 
 def _in_slice(summary: Summary, kind: str, name: str) -> list[str]:

@@ -105,7 +105,8 @@ def _movement_note(found: Comparison, of: Sequence[Movement]) -> str:
     if any(m.low is not None and not m.trusted for m in of):
         says.append(DOUBTED)
     if asked:
-        of_queries = "query" if found.largest == 1 else f"cluster of {found.largest:,} queries"
+        largest = max(m.largest or 1 for m in asked)
+        of_queries = "query" if largest == 1 else f"cluster of {largest:,} queries"
         says.append(
             f"{_many(len(asked), 'direction is', 'directions are')} asked here, two-sided, {level} for all of this table "
             f"together (Holm): by Gaffke's bound after one imagined {of_queries} with the worst possible difference, over all "

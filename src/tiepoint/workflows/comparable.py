@@ -14,6 +14,8 @@ CONTENTS = {
     "qrels_content": ("judgements", "they are of another pool: judge the union of both, then run both again"),
     "regions_content": ("regions", "their names, parents or aliases changed"),
 }
+DEFINING = frozenset({"score", "ties", "eligible", "relevant", "unjudged", "mean", "slices", "bm25", "random"})
+"""Definitions that, beside those of the measures, say what a figure is: no other text has to be the same in both."""
 FILES = frozenset({"study", "corpus", "queries", "qrels", "regions"})
 """Hashes of files: their contents are compared instead. What else is hashed, as rankings made elsewhere, is one arm's own."""
 
@@ -68,13 +70,23 @@ def other_conditions(before: Result, after: Result) -> tuple[str, ...]:
         for name in sorted(one.hashes.keys() & other.hashes.keys() - CONTENTS.keys() - FILES)
         if one.hashes[name] != other.hashes[name]
     ]
+    if other_words := _other_words(before, after):
+        notes.append(f"worded differently, though no value compared here follows from it: {', '.join(other_words)}")
     return (*notes, *(f"{name}: {a}, then {b}" for name, (a, b) in plain.items() if a != b))
+
+
+def _other_words(before: Result, after: Result) -> list[str]:
+    """Definitions that both hold in other words and that say of no value what it is."""
+    one, other = before.summary.definitions, after.summary.definitions
+    both = (one.keys() & other.keys()) - set(before.summary.measures) - set(after.summary.measures) - DEFINING
+    return [name for name in sorted(both) if one[name] != other[name]]
 
 
 def _check_definitions(before: Result, after: Result, problems: Problems) -> None:
     one, other = before.summary.definitions, after.summary.definitions
-    for name in sorted(one.keys() & other.keys()):
-        if one[name] != other[name]:
+    measured = set(before.summary.measures) | set(after.summary.measures)
+    for name in sorted(one.keys() & other.keys() & (DEFINING | measured)):
+        if one[name] != other[name] and not {one[name], other[name]} <= _wordings(name):
             problems.add(
                 f"the definitions of {name} differ",
                 where=f"before: {one[name]}; after: {other[name]}",
@@ -88,9 +100,16 @@ def _check_definitions(before: Result, after: Result, problems: Problems) -> Non
                 where="measures in result.json",
                 fix="its gain or grade of relevance differs: run one of them again with the other's measure",
             )
-    unsaid = (one.keys() ^ other.keys()) - set(before.summary.measures) - set(after.summary.measures)
-    for name in sorted(unsaid):
+    for name in sorted((one.keys() ^ other.keys()) & DEFINING):
         problems.add(f"only one of the results defines {name}", fix="run the older benchmark again")
+
+
+def _wordings(name: str) -> frozenset[str]:
+    """Every sentence that defines what this measure is; none for what is no measure, or none that this tiepoint has."""
+    try:
+        return frozenset() if name in DEFINING else parse(name).definitions
+    except InputError:
+        return frozenset()
 
 
 def _variants(measures: tuple[str, ...]) -> Mapping[str, set[str]]:

@@ -83,10 +83,9 @@ class _Figure:
 
     @property
     def same(self) -> bool:
-        """Are these ranges the same in both, in every query?"""
-        scored = self.pairs.scored
-        ends = ((self.before.low, self.after.low), (self.before.high, self.after.high))
-        return all(bool((np.abs(new - old)[scored] <= SAME).all()) for old, new in ends)
+        """Is every query's value the same in both, whatever the order of tied documents and whatever unjudged ones are?"""
+        ends = np.stack([self.before.low, self.before.high, self.after.low, self.after.high])[:, self.pairs.scored]
+        return not self.unjudged.any() and bool((np.ptp(ends, axis=0) <= SAME).all())
 
     @property
     def asked(self) -> bool:
@@ -117,8 +116,7 @@ def compare(before: Result, after: Result) -> Comparison:
     level = 0.95 if isinstance(before.summary.decision.confidence, str) else before.summary.decision.confidence
     one, other = _measured(before), _measured(after)
     shared = [name for name in one if name in other]
-    largest = max(Counter(before.queries.column("cluster").to_pylist()).values(), default=1)
-    moved = [m for t in _tables(before, after, shared) for m in _movements(t, level, largest, after.summary.seed)]
+    moved = [m for t in _tables(before, after, shared) for m in _movements(t, level, after.summary.seed)]
     return Comparison(
         study=after.summary.study,
         level=level,
@@ -130,21 +128,26 @@ def compare(before: Result, after: Result) -> Comparison:
         only_after=_only(other, one, after, before),
         notes=other_conditions(before, after),
         tests=sum(m.p_holm is not None for m in moved),
-        largest=largest,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """Every figure of one slice and split, on the same queries; cluster: (queries,) int64 from 0. At least one figure."""
+    """Every figure of one slice and split, on the same queries; cluster: (queries,) int64 from 0. At least one figure.
+
+    largest   queries of the slice's largest cluster, of whatever split, that are scored; at least 1
+    """
 
     slice: str
     split: str | None
     figures: Sequence[_Figure]
     cluster: NDArray[np.int64]
+    largest: int
 
     @classmethod
-    def of(cls, name: str, split: str | None, figures: Sequence[_Figure], cluster: Sequence[str]) -> _Table:
+    def of(
+        cls, name: str, split: str | None, figures: Sequence[_Figure], cluster: Sequence[str], largest: int
+    ) -> _Table:
         """Queries in the order of their values: sums and draws go by position, so no id moves them."""
         values = [
             np.where(p.scored, of, 0.0) for f in figures for p in (f.pairs,) for of in (p.first, p.second, p.weight)
@@ -154,7 +157,7 @@ class _Table:
         order = in_order_of_values(np.column_stack(values), raw)
         again: dict[int, int] = {}
         turned = np.array([again.setdefault(c, len(again)) for c in raw[order].tolist()], dtype=np.int64)
-        return cls(name, split, [figure.take(order) for figure in figures], turned)
+        return cls(name, split, [figure.take(order) for figure in figures], turned, largest)
 
 
 def _tables(before: Result, after: Result, candidates: Sequence[str]) -> Iterator[_Table]:
@@ -170,6 +173,7 @@ def _tables(before: Result, after: Result, candidates: Sequence[str]) -> Iterato
             continue
         old = {c: _values(before.per_query, c, name) for c in candidates}
         new = {c: _values(after.per_query, c, name) for c in candidates}
+        largest = max(Counter(cluster[q] for q in _scored(before.per_query, name)).values(), default=1)
         for split, asked in splits.items():
             figures = [
                 _Figure(
@@ -181,21 +185,27 @@ def _tables(before: Result, after: Result, candidates: Sequence[str]) -> Iterato
                 for c in candidates
                 for m in measures
             ]
-            yield _Table.of(name, split, figures, [cluster[q] for q in asked])
+            yield _Table.of(name, split, figures, [cluster[q] for q in asked], largest)
 
 
-def _movements(table: _Table, level: float, largest: int, seed: int) -> list[Movement]:
+def _scored(rows: pa.Table, name: str) -> list[str]:
+    """The queries of a slice, of whatever split, that are scored."""
+    chosen = rows.filter((pc.field("slice") == name) & pc.field("value").is_valid())
+    return list(chosen.column("query").unique().to_pylist())
+
+
+def _movements(table: _Table, level: float, seed: int) -> list[Movement]:
     """The movements of one table. Its intervals share their resamples, so that they compare; its directions are one family."""
     draws = Draws(stream(seed, "compare", table.slice, table.split or ""))
     drawn = intervals([figure.pairs for figure in table.figures], table.cluster, level=level, draws=draws)
     moved = [_described(figure, table, drawn, i) for i, figure in enumerate(table.figures)]
     asked = [i for i, figure in enumerate(table.figures) if figure.asked]
     spans = [table.figures[i].spans(table.cluster) for i in asked]
-    found = [tested(span, level=level, largest=largest) for span in spans]
+    found = [tested(span, level=level, largest=table.largest) for span in spans]
     sides = np.array([[one.p_up, one.p_down] for one in found], dtype=np.float64)
     corrected = holm(sides.ravel()).reshape(-1, 2)
     for i, span, one, (up, down) in zip(asked, spans, found, corrected.tolist(), strict=True):
-        least = least_for_direction(span, len(asked), level=level, largest=largest)
+        least = least_for_direction(span, len(asked), level=level, largest=table.largest)
         moved[i] = replace(
             moved[i],
             direction=_direction(table.figures[i], up, down, level=level, enough=one.units >= least),
@@ -203,6 +213,7 @@ def _movements(table: _Table, level: float, largest: int, seed: int) -> list[Mov
             at_most=one.at_most,
             p_holm=min(up, down),
             least=least,
+            largest=table.largest,
         )
     return moved
 

@@ -33,7 +33,7 @@ TREC_RUNS = "run-*.trec"
 
 
 def definitions(study: Study) -> dict[str, str]:
-    """Every figure's definition: gain, denominator, tie rule, filter. Reports whose definitions differ are not compared."""
+    """Every figure's definition: gain, denominator, tie rule, filter. comparable.py says which must be the same."""
     named = {name: parse(name).definition for name in study.measures}
     return {
         **named,

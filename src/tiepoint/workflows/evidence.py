@@ -125,9 +125,11 @@ def value_range(
     if questioned and measured.tied is not None:
         measure = parse(name)
         missed = measured.graded.missing(_only_others(measured, questioned, measure.cutoff))
-        least = measure.over_ties_and_unjudged(measure(missed), missed, measured.tied).smallest
+        least = measure.over_ties_and_unjudged(measure(missed), missed, measured.tied.at(measure.cutoff)).smallest
         most = measured.unjudged[name].largest
         low, high = np.minimum(low, _shares(least.take(chosen))), np.maximum(high, _shares(most.take(chosen)))
+        if any(arm.drowned for arm in questioned):  # such an arm may hold any document that this one misses
+            low = np.zeros(len(low))
     return ValueRange(low, _shares(measured.columns[name].take(chosen)), high)
 
 
@@ -141,9 +143,9 @@ def _only_others(measured: Measured, questioned: Sequence[Measured], k: int) -> 
 
 def _unjudged_keys(measured: Measured, k: int, width: int, *, surely: bool) -> NDArray[np.int64]:
     """A number for each query and unjudged document that stands in its first k: in every order of tied documents, or in some."""
-    run, tied = measured.run, measured.tied
-    if tied is None:
+    if measured.tied is None:
         return np.empty(0, dtype=np.int64)  # the judgements are not pooled: nothing is in question
+    run, tied = measured.tied.run_at(k), measured.tied.at(k)
     groups = tied.groups
     stands = np.broadcast_to(np.arange(run.depth) < k, run.document.shape).copy()
     stands[groups.rows] = (groups.start + groups.size <= k) if surely else (groups.start < k)

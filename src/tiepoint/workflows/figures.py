@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,13 @@ from tiepoint.core.study import Study
 from tiepoint.measures import parse
 from tiepoint.measures.graded import GradedRun, Names
 from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
-from tiepoint.measures.ties import TiedRun, TieGroups
+from tiepoint.measures.ties import TiedRuns
 from tiepoint.search.exact import processors
 from tiepoint.stats.interval import bca, exact_binomial, trusted
 from tiepoint.stats.resample import Draws, by_cluster, stream
+from tiepoint.workflows.cells import Cell, cells, shown
 from tiepoint.workflows.slices import FILTERED, Slice, View, scored
 
-SMALL_CELL = 5
-"""Under an acl without readers, groups of fewer queries are hidden."""
 THREADS = 4
 """At most so many groups of queries are looked at at once."""
 
@@ -40,13 +39,14 @@ class Measured:
     judged           how much of each ranking was judged, at the cut-off of the rule's measure
     judged_ties      the same over all orders of tied documents
     graded           the grade of each hit
-    tied             its tie groups; None where the judgements are not pooled: nothing asks for them then
+    tied             its tie groups at each cut-off; None where the judgements are not pooled: nothing asks for them then
     tied_pairs       (queries,) int64: pairs of a hit within k and a document left out that tie
     tied_at          of every other cut-off of the measures, (queries,) True where one within it and one left out tie
     over_noise       as ties, over all orders that noise of encoding could make besides; None: there is none, or it was not
                      measured
     by_noise         (queries,) True where a hit within k and a document left out do not tie and noise alone tells them apart;
                      None: not measured
+    drowned          noise orders the whole space and was not searched for: every value could be any, and `ties` say so
     """
 
     run: Run
@@ -57,11 +57,12 @@ class Measured:
     judged: Column
     judged_ties: TieRange
     graded: GradedRun
-    tied: TiedRun | None
+    tied: TiedRuns | None
     tied_pairs: NDArray[np.int64]
     tied_at: Mapping[int, NDArray[np.bool_]]
     over_noise: Mapping[str, TieRange] | None = None
     by_noise: NDArray[np.bool_] | None = None
+    drowned: bool = False
 
     @property
     def grade(self) -> NDArray[np.int8]:
@@ -89,8 +90,7 @@ def measure_views(
 def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure]) -> Measured:
     """Every measure of one run, for every query; queries that are not scored are undefined."""
     graded = GradedRun.of(run, study.qrels, view.counted, Names(study.queries.ids, study.corpus.units.ids))
-    groups = TieGroups.of(run)
-    tied = TiedRun.of(graded, groups, run, study.qrels)
+    tied = TiedRuns(graded, run, study.qrels)
     judged = parse(f"Judged@{parse(study.rule.measure).cutoff}")
     keep = scored(study, view)
     columns = {str(m): m(graded).among(keep) for m in measures}
@@ -101,44 +101,49 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
     return Measured(
         run=run,
         columns=columns,
-        ties={str(m): m.over_ties(columns[str(m)], tied).among(keep) for m in measures},
+        ties={str(m): m.over_ties(columns[str(m)], tied.at(m.cutoff)).among(keep) for m in measures},
         unjudged={
-            str(m): m.over_ties_and_unjudged(columns[str(m)], graded, tied).among(keep)
+            str(m): m.over_ties_and_unjudged(columns[str(m)], graded, tied.at(m.cutoff)).among(keep)
             for m in measures
             if m.kind.decides
         },
         over_readable=over_readable,
         judged=judged(graded).among(keep),
-        judged_ties=judged.over_ties(judged(graded), tied).among(keep),
+        judged_ties=judged.over_ties(judged(graded), tied.at(judged.cutoff)).among(keep),
         graded=graded,
         tied=tied if study.qrels.pooled else None,
-        tied_pairs=groups.pairs_at(study.k),
-        tied_at={k: groups.pairs_at(k) > 0 for k in sorted({m.cutoff for m in measures} - {study.k})},
+        tied_pairs=tied.at(study.k).groups.pairs_at(study.k),
+        tied_at={k: tied.at(k).groups.pairs_at(k) > 0 for k in sorted({m.cutoff for m in measures} - {study.k})},
     )
+
+
+def drowned(measured: Measured) -> Measured:
+    """The same where noise orders the whole space, so that its own orders were not searched: any value could be any."""
+    return replace(
+        measured,
+        ties={name: any_value(column) for name, column in measured.columns.items()},
+        judged_ties=any_value(measured.judged),
+        drowned=True,
+    )
+
+
+def any_value(column: Column) -> TieRange:
+    """From 0 to 1 where it is defined; no mean over such orders is known."""
+    least, most = (replace(column, top=top) for top in (np.zeros(len(column.top)), column.bottom))
+    return TieRange(least, None, most)
 
 
 def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dict[str, ArmFigures]:
     """All figures of all arms, by arm id. Arms of one group of queries share their resamples, so that they compare."""
     measures = [parse(name) for name in study.measures]
     maker = _Maker(study, arms, measures)
-    shown = {"subgroups": _names(study.queries.subgroups), "regions": _names(study.queries.regions)}
-    members = {
-        "subgroups": lambda name: np.array([name in names for names in study.queries.subgroups]),
-        "regions": lambda name: np.array([name in names for names in study.queries.regions]),
-        "splits": study.queries.in_split,
-    }
-    shown["splits"] = sorted({split for split in study.queries.split if split})
+    every = tuple(cells(study, parts))
+    may = _Shown(study, every)
     groups: list[tuple[Slice, NDArray[np.int64], tuple[str, ...]]] = [
         (part, part.queries, (part.name,)) for part in parts
     ]
-    groups += [
-        (part, chosen, (part.name, kind, name))
-        for kind, names in shown.items()
-        for name in names
-        for mask in (members[kind](name),)
-        for part in parts
-        if len(chosen := part.queries[mask[part.queries]]) and not hidden(study, len(chosen))
-    ]
+    listed = [cell for cell in every if cell in may.of(cell.slice.view.name, scored(study, cell.slice.view))]
+    groups += [(cell.slice, cell.queries, (cell.slice.name, cell.kind, cell.name)) for cell in listed]
     # Slices often hold the same queries under the same view. Groups of one size stand together: they share their resamples.
     keys = [(part.view.name, chosen.tobytes()) for part, chosen, _ in groups]
     once = sorted(dict(zip(keys, groups, strict=True)).items(), key=lambda entry: -len(entry[1][1]))
@@ -148,10 +153,11 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
     made = [by_key[key] for key in keys]
     whole = {part.name: figures for part, figures in zip(parts, made, strict=False)}
     grouped: dict[str, dict[str, dict[str, dict[str, dict[str, Figure]]]]] = {}
-    for (_, _, (slice_name, *of)), by_arm in list(zip(groups, made, strict=True))[len(parts) :]:
-        kind, name = of
-        for arm_id, values in by_arm.items():
-            grouped.setdefault(arm_id, {}).setdefault(kind, {}).setdefault(name, {})[slice_name] = values
+    for cell, by_arm in zip(listed, made[len(parts) :], strict=True):
+        for arm in arms:
+            values = may.among(cell, arm, by_arm[arm.id])
+            of_kind = grouped.setdefault(arm.id, {}).setdefault(cell.kind, {})
+            of_kind.setdefault(cell.name, {})[cell.slice.name] = values
     over_readable = maker.over_readable(parts)
     return {
         arm.id: ArmFigures(
@@ -167,9 +173,30 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
     }
 
 
-def hidden(study: Study, queries: int) -> bool:
-    """True where a group is too small to be shown to readers who were not named."""
-    return not study.corpus.public and study.readers is None and queries < SMALL_CELL
+class _Shown:
+    """Which groups may be shown, by the queries that a figure has values of; looked up once for each such set of queries."""
+
+    def __init__(self, study: Study, every: Sequence[Cell]) -> None:
+        self.study, self.every = study, every
+        self.found: dict[tuple[str, bytes], frozenset[Cell]] = {}
+
+    def of(self, view: str, defined: NDArray[np.bool_]) -> frozenset[Cell]:
+        """The groups of the slices under a view."""
+        key = (view, defined.tobytes())
+        if key not in self.found:
+            beside = [cell for cell in self.every if cell.slice.view.name == view]
+            may = shown(self.study, [cell.queries for cell in beside], defined)
+            self.found[key] = frozenset(cell for cell, one in zip(beside, may, strict=True) if one)
+        return self.found[key]
+
+    def among(self, cell: Cell, arm: ArmRun, values: Mapping[str, Figure]) -> dict[str, Figure]:
+        """The figures of a group; without mean and count where a measure has values of too few of its queries."""
+        view = cell.slice.view.name
+        columns = arm.views[view].columns
+        return {
+            name: figure if cell in self.of(view, columns[name].defined) else Figure(None, None, None, 0)
+            for name, figure in values.items()
+        }
 
 
 class _Maker:
@@ -295,7 +322,3 @@ def _ties(arm: ArmRun, part: Slice) -> Ties:
 def _failed(arm: ArmRun, part: Slice) -> int:
     failed = arm.views[part.view.name].run.failed
     return sum(q in failed for q in part.queries.tolist()) if failed else 0
-
-
-def _names(columns: Sequence[Sequence[str]]) -> list[str]:
-    return sorted({name for names in columns for name in names})

@@ -52,7 +52,7 @@ def show_part(
     sizes: Groups = getattr(summary, column)
     in_rows = {n for names in result.queries.column(column).to_pylist() for n in names}
     if name not in sizes and name in in_rows:
-        return _part(summary, kind, name, [], hidden="too few queries to be shown to readers who are not named")
+        return _part(summary, kind, name, [], hidden="too few queries to be shown to these readers")
     _known(name, sizes, kind)
     wanted = [slice_name] if slice_name is not None else list(summary.denominators)
     return _part(

@@ -101,10 +101,11 @@ def _unjudged_may_stand(measured: Measured, name: str) -> NDArray[np.bool_]:
     """(queries,) True where the judgements are pooled, the measure can decide, and an unjudged document stands in its first k in
     some order of tied documents: what that document is could move the value.
     """
-    measure, tied = parse(name), measured.tied
-    if tied is None or not measure.kind.decides:
+    measure = parse(name)
+    if measured.tied is None or not measure.kind.decides:
         return np.zeros(len(measured.run), dtype=bool)
     k = measure.cutoff
+    tied = measured.tied.at(k)
     found = np.asarray(measured.graded.unjudged(k).any(axis=1), dtype=np.bool_)
     stands = (tied.unjudged[:, :k] > 0) & (tied.graded.grade[:, :k] != NO_HIT)
     found[tied.groups.rows] = stands.any(axis=1)

@@ -16,10 +16,10 @@ from tiepoint.measures.jaccard import AGREEMENT as JACCARD
 from tiepoint.measures.measure import Column, TieRange
 from tiepoint.measures.rbo import AGREEMENT as RBO
 from tiepoint.measures.rbo import PERSISTENCE
-from tiepoint.measures.ties import TiedRun, TieGroups
+from tiepoint.measures.ties import TiedRuns
 from tiepoint.workflows.audit.pair import Pair, Part
 from tiepoint.workflows.evidence import unjudged_in_question, value_range
-from tiepoint.workflows.figures import Measured
+from tiepoint.workflows.figures import Measured, any_value
 from tiepoint.workflows.slices import Slice
 
 AGREEMENT = pa.schema(
@@ -40,8 +40,8 @@ AGREEMENT = pa.schema(
 )
 DEFINITION = (
     f"the first k hits of both sides, query by query. Jaccard: {JACCARD.definition}. RBO: {RBO.definition}. Two empty rankings "
-    "are undefined and in no mean. Low and high: over all orders of tied documents. What entered and left: as ranked, equal "
-    "scores in ascending id"
+    "are undefined and in no mean. Low and high: over all orders of documents that tie within tie_tolerance, or that noise of "
+    "encoding alone tells apart (see changed). What entered and left: as ranked, equal scores in ascending id"
 )
 
 
@@ -85,8 +85,8 @@ def audit_agreement(pair: Pair) -> AgreementFound:
     for name in pair.by_view:
         source, target = (side.arm.views[name].run for side in pair.sides)
         by_view[name] = _View(
-            jaccard=parse_agreement(f"Jaccard@{k}")(source, target),
-            overlap=parse_agreement(f"RBO@{k}")(source, target),
+            jaccard=_over(pair, name, parse_agreement(f"Jaccard@{k}")(source, target)),
+            overlap=_over(pair, name, parse_agreement(f"RBO@{k}")(source, target)),
             came=entered(source, target, k=k),
             gone=entered(target, source, k=k),
         )
@@ -94,6 +94,14 @@ def audit_agreement(pair: Pair) -> AgreementFound:
         tuple(_summary(pair, pair.whole(part), by_view[part.view.name]) for part in pair.parts),
         pa.concat_tables([_rows(pair, part, by_view[part.view.name]) for part in pair.parts]).combine_chunks(),
     )
+
+
+def _over(pair: Pair, view: str, found: TieRange) -> TieRange:
+    """What was found, from 0 to 1 where noise orders the whole space of a side: either ranking could be any."""
+    if not any(side.arm.views[view].drowned for side in pair.sides):
+        return found
+    whole = any_value(found.largest)
+    return TieRange(whole.smallest, found.expected, whole.largest)
 
 
 def _summary(pair: Pair, group: Part, found: _View) -> Agreement:
@@ -148,7 +156,7 @@ def _over_unjudged(pair: Pair, sides: Sequence[Measured], chosen: NDArray[np.int
     """
     name, qrels = pair.study.rule.measure, pair.study.qrels
     asked = [
-        replace(side, tied=TiedRun.of(side.graded, TieGroups.of(side.run), side.run, qrels))
+        replace(side, tied=TiedRuns(side.graded, side.run, qrels))
         if side.tied is None  # where the judgements are not pooled, nothing else asks for them
         else side
         for side in sides

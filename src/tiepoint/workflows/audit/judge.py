@@ -27,11 +27,17 @@ def judge(study: Study | None, gates: Gates, held: HeldFound, ranked: RankedFoun
         decided, told = gate.judge(whole, gates), gate.judge(shown, gates)
         if decided is None:
             continue
-        if told is None or told.outcome != decided.outcome:
+        if told is None or told.outcome != decided.outcome or _asked(told) != _asked(decided):
             seen = "" if told is None else f"of what these readers may see: {told.evidence}; "
-            told = replace(told or decided, outcome=decided.outcome, evidence=f"{seen}{HIDDEN}")
+            tested = tuple(replace(h, rejected=None, p=None, p_corrected=None) for h in (told or decided).hypotheses)
+            told = replace(told or decided, outcome=decided.outcome, evidence=f"{seen}{HIDDEN}", hypotheses=tested)
         results.append(told)
     return tuple(results)
+
+
+def _asked(gate: GateResult) -> list[str]:
+    """What its hypotheses are of: where those of hidden groups are among them, they are corrected together."""
+    return [one.of for one in gate.hypotheses]
 
 
 def _findings(study: Study | None, gates: Gates, held: HeldFound, ranked: RankedFound, *, whole: bool) -> Findings:
@@ -46,7 +52,7 @@ def _findings(study: Study | None, gates: Gates, held: HeldFound, ranked: Ranked
         target_vectors=seen(held.target_vectors),
         source_provenance=seen(held.source_provenance),
         target_provenance=seen(held.target_provenance),
-        quality=None if ranked.quality is None else ranked.quality.quality,
+        quality=None if ranked.quality is None else ranked.quality.whole if whole else ranked.quality.quality,
         access=None if ranked.access is None else ranked.access.access,
         measure=ranked.measure,
         slice=ranked.slice,
@@ -55,7 +61,7 @@ def _findings(study: Study | None, gates: Gates, held: HeldFound, ranked: Ranked
         critical=() if study is None else critical_queries(study.queries, gates),
         reason=ranked.reason,
         single=whole or study is None or study.corpus.public or study.readers is not None,
-        small=ranked.small,
+        small=0 if whole else ranked.small,
     )
 
 

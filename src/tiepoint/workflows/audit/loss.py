@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tiepoint.core.audit import Delta
 from tiepoint.measures import parse
+from tiepoint.stats.direction import in_order_of_values
 from tiepoint.stats.enough import FEWEST, fewest
 from tiepoint.stats.paired import chance_beyond, difference_bounds, least_shown
 from tiepoint.stats.resample import by_cluster
@@ -106,8 +107,10 @@ def bounded(pair: Pair, group: Part, deltas: Sequence[Delta], over: Mapping[str,
 def _of_batch(
     pair: Pair, group: Part, deltas: Sequence[Delta], chosen: NDArray[np.int64], over: Mapping[str, Between]
 ) -> list[Delta]:
-    """chosen: the positions that all of these deltas are over."""
+    """chosen: the positions that all of these deltas are over. They are summed in the order of their values, as no id tells."""
     ranges = [over[delta.measure] for delta in deltas]
+    spans = [of[chosen] for r in ranges for of in (r.low, r.high, r.own_low, r.own_high)]
+    chosen = chosen[in_order_of_values(np.column_stack(spans), pair.study.queries.clusters(chosen))]
     units = Sampled(pair.study.queries.clusters(chosen), pair.largest(group.slice))
     level = pair.study.rule.level
     own = [at for at, delta in enumerate(deltas) if gates_look_at(pair, group, delta.measure)]
@@ -122,7 +125,7 @@ def _of_batch(
         confidence=level,
         largest=units.largest,
     )
-    sizes = np.bincount(units.cluster).astype(np.float64)
+    sizes = np.sort(np.bincount(units.cluster)).astype(np.float64)
     result = [
         replace(
             delta,

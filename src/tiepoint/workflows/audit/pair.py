@@ -20,8 +20,9 @@ from tiepoint.measures.measure import Measure
 from tiepoint.search.exact import search
 from tiepoint.search.prepared import Prepared
 from tiepoint.stats.difference import Pairs, overlapping
+from tiepoint.workflows import cells
 from tiepoint.workflows.evidence import deciding, deciding_split, largest_cluster
-from tiepoint.workflows.figures import ArmRun, Measured, hidden, measure_run
+from tiepoint.workflows.figures import ArmRun, Measured, drowned, measure_run
 from tiepoint.workflows.slices import Slice, View, slices, views
 
 Kind: TypeAlias = Literal["subgroup", "region"]
@@ -42,6 +43,11 @@ class Side:
     arm: ArmRun
     prepared: Prepared
 
+    @property
+    def drowned(self) -> bool:
+        """Does noise of encoding order the whole space?"""
+        return any(measured.drowned for measured in self.arm.views.values())
+
     def measured(self, part: Slice) -> Measured:
         """What was measured of this side under the view of a slice."""
         return self.arm.views[part.view.name]
@@ -60,6 +66,11 @@ class Part:
     queries: NDArray[np.int64]
     kind: Kind | None = None
     name: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The slice, and what the group is called: no two groups have the same."""
+        return self.slice.name, f"{self.kind} {self.name}"
 
     @property
     def subgroup(self) -> str | None:
@@ -106,13 +117,7 @@ class Pair:
 
     def told(self) -> NDArray[np.bool_]:
         """(queries,) False where a query has an answer that the readers may not see, so that no value of it may be told."""
-        study, qrels = self.study, self.study.qrels
-        told = np.ones(len(study.queries), dtype=bool)
-        if not study.corpus.public:
-            gold = np.flatnonzero(qrels.grade >= 1)
-            absent = qrels.document[gold] < 0
-            told[qrels.query[gold[absent | ~study.shown_units[qrels.document[gold]]]]] = False
-        return told
+        return cells.told(self.study)
 
     def pairs(self, group: Part, name: str) -> Pairs:
         """One measure of a group of queries, source first; weight 0 where either side does not score the query."""
@@ -140,9 +145,22 @@ class Pair:
             for name in sorted({n for i in chosen for n in names[i]}):
                 yield Part(part, np.array([i for i in chosen if name in names[i]], dtype=np.int64), kind, name)
 
-    def shown(self, group: Part) -> bool:
-        """False where the group is too small to be shown to these readers."""
-        return not hidden(self.study, len(group.queries))
+    def shown(self, names: Sequence[str]) -> dict[str, frozenset[tuple[str, str]]]:
+        """By measure, the slice and the title of every group whose figures may be shown to these readers, see cells.shown."""
+        found: dict[str, frozenset[tuple[str, str]]] = dict.fromkeys(names, frozenset())
+        for view in self.by_view:
+            parts = [part for part in self.parts if part.view.name == view]
+            groups = [group for part in parts for group in self.groups(part)]
+            known: dict[bytes, frozenset[tuple[str, str]]] = {}
+            for name in names:
+                source, target = (side.arm.views[view].columns[name].defined for side in self.sides)
+                scored = source & target
+                key = scored.tobytes()
+                if key not in known:
+                    may = cells.shown(self.study, [group.queries for group in groups], scored)
+                    known[key] = frozenset(group.key for group, one in zip(groups, may, strict=True) if one)
+                found[name] |= known[key]
+        return found
 
     def largest(self, part: Slice) -> int:
         """Queries of the cluster that is imagined beside those of a slice: as many as its largest has, of whatever split."""
@@ -169,17 +187,18 @@ def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progr
 
     def side(name: Literal["source", "target"], space: Space) -> Side:
         progress.start(f"{name}: search", len(by_view))
-        measured, prepared = {}, Prepared.of(space)
+        measured, prepared, floor = {}, Prepared.of(space), searchable_floor(space)
         for view_name, view in by_view.items():
             run = search(
                 space,
                 view.eligibility,
                 depth=depth,
                 tolerance=ruled.tie_tolerance,
-                noise=searchable_floor(space),
+                noise=floor,
                 prepared=prepared,
             )
-            measured[view_name] = measure_run(ruled, view, run, measures)
+            found = measure_run(ruled, view, run, measures)
+            measured[view_name] = drowned(found) if space.floor and not floor else found
             progress.advance(1)
         progress.finish()
         return Side(name, space, ArmRun(name, measured), prepared)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tiepoint.core.audit import Delta, Quality
 from tiepoint.stats.difference import Intervals, Pairs, intervals
+from tiepoint.stats.direction import in_order_of_values
 from tiepoint.stats.holm import holm
 from tiepoint.stats.randomisation import sign_flip
 from tiepoint.stats.resample import Draws, by_cluster, stream
@@ -26,16 +27,22 @@ DEFINITION = (
     "possible difference, in a cluster as large as the slice's largest, ties against (for) the target; what the gates test, at "
     "which level and how it is corrected stands under Hypotheses; p of no difference: two-sided randomisation test over whole "
     "clusters, of the values as ranked, Holm over the gates' measure on the gates' slice, over all its queries and over each "
-    "subgroup and region that is large enough: it describes, and no gate looks at it; a query is better, worse or the same by "
-    "its values as ranked"
+    "subgroup and region that is large enough: it describes, and no gate looks at it; ties: documents that tie within "
+    "tie_tolerance, or that noise of encoding alone tells apart (see changed); a query is better, worse or the same by its "
+    "values as ranked, and the same where noise is known and both sides have a value in common over all orders of ties"
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QualityFound:
-    """The summary, and the owner's tables per_query and rankings of core.audit.Audit."""
+    """The summary, and the owner's tables per_query and rankings of core.audit.Audit.
+
+    quality   as far as the readers may see it
+    whole     of every group: gates are judged by it, so that what is hidden cannot pass them; never written into a report
+    """
 
     quality: Quality
+    whole: Quality
     per_query: pa.Table
     rankings: pa.Table
 
@@ -44,17 +51,20 @@ def audit_quality(pair: Pair) -> QualityFound:
     """Deltas of every measure on every slice, subgroup and region, and the queries that lost most.
 
     Where the study names splits, deltas are of the test split alone, as the decision is; the tables hold every query.
-    Under an acl without readers, groups of under 5 queries and single queries are left out.
+    A group off whose figures the value of a query with a hidden answer could be read is not shown, see workflows.cells.
     """
+    shown = pair.shown(pair.study.measures)
     deltas = [delta for part in pair.parts for delta in _of_slice(pair, part)]
-    family = [i for i, delta in enumerate(deltas) if delta.p is not None]
-    corrected = holm(np.array([deltas[i].p for i in family], dtype=np.float64))
-    for i, value in zip(family, corrected, strict=True):
-        deltas[i] = replace(deltas[i], p_holm=float(value))
     worst = lost(pair)
-    return QualityFound(
-        quality=Quality(
-            deltas=tuple(deltas),
+
+    def told(chosen: list[Delta]) -> Quality:
+        """Holm runs over what is told alone: no p of another group moves it."""
+        family = [i for i, delta in enumerate(chosen) if delta.p is not None]
+        corrected = holm(np.array([chosen[i].p for i in family], dtype=np.float64))
+        for i, value in zip(family, corrected, strict=True):
+            chosen[i] = replace(chosen[i], p_holm=float(value))
+        return Quality(
+            deltas=tuple(chosen),
             randomised=len(family),
             level=pair.study.rule.level,
             lost=worst.queries,
@@ -62,22 +72,32 @@ def audit_quality(pair: Pair) -> QualityFound:
             target_missing=len(pair.target.space.queries.missing),
             split=pair.split,
             lost_hidden=worst.hidden,
-        ),
+        )
+
+    return QualityFound(
+        quality=told([d for d in deltas if d.whole or _key(d) in shown[d.measure]]),
+        whole=told(list(deltas)),
         per_query=per_query_rows(pair),
         rankings=ranking_rows(pair),
     )
 
 
+def _key(delta: Delta) -> tuple[str, str]:
+    """As Part.key."""
+    return delta.slice, f"subgroup {delta.subgroup}" if delta.region is None else f"region {delta.region}"
+
+
 def _of_slice(pair: Pair, part: Slice) -> Iterator[Delta]:
     """The deltas of the whole slice, then those of its subgroups and of its regions by name."""
     over = between(pair, part)
-    for group in (pair.whole(part), *filter(pair.shown, pair.groups(part))):
+    for group in (pair.whole(part), *pair.groups(part)):
         yield from _of_group(pair, group, over)
 
 
 def _of_group(pair: Pair, group: Part, over: Mapping[str, Between]) -> list[Delta]:
     """Every measure of one group; all its figures share their resamples, so that they compare."""
     names = pair.study.measures
+    group = _in_order_of_values(pair, group)
     pairs = [pair.pairs(group, name) for name in names]
     cluster = pair.study.queries.clusters(group.queries)
     purpose = (group.slice.name, *(("region",) if group.region else ()), group.name or "")
@@ -95,9 +115,17 @@ def _of_group(pair: Pair, group: Part, over: Mapping[str, Between]) -> list[Delt
     return bounded(pair, group, deltas, over)
 
 
+def _in_order_of_values(pair: Pair, group: Part) -> Part:
+    """The group with its queries where their values put them: sums and draws go by position, so no id moves them."""
+    pairs = [pair.pairs(group, name) for name in pair.study.measures]
+    values = [of for p in pairs for of in (p.first, p.second, p.weight)]
+    order = in_order_of_values(np.column_stack(values), pair.study.queries.clusters(group.queries))
+    return replace(group, queries=group.queries[order])
+
+
 def _delta(pair: Pair, group: Part, name: str, pairs: Pairs, cluster: NDArray[np.int64]) -> Delta:
     """One delta without its interval and bounds; with a randomisation test where it belongs to the family of these."""
-    sizes = np.unique(cluster[pairs.scored], return_counts=True)[1].astype(np.float64)
+    sizes = np.sort(np.unique(cluster[pairs.scored], return_counts=True)[1]).astype(np.float64)
     takes = least(pair, group, sizes)
     enough = len(sizes) >= takes
     moved = pairs.moved()

@@ -60,7 +60,10 @@ class HeldFound:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RankedFound:
-    """How the two spaces rank; None with the reason where that was not executed. small: as gates.gate.Findings."""
+    """How the two spaces rank; None with the reason where that was not executed. small: as gates.gate.Findings.
+
+    drowned   the sides whose whole space noise of encoding orders, source first
+    """
 
     reason: str | None = None
     measure: str | None = None
@@ -70,6 +73,7 @@ class RankedFound:
     agreement: AgreementFound | None = None
     access: AccessFound | None = None
     small: int = 0
+    drowned: tuple[str, ...] = ()
 
 
 def held_found(study: Study | None, sides: Sides, gates: Gates, bounds: Bounds, progress: Progress) -> HeldFound:
@@ -116,11 +120,13 @@ def ranked_found(study: Study | None, sides: Sides, gates: Gates, progress: Prog
         agreement=audit_agreement(pair),
         access=audit_access(pair),
         small=_too_small(pair),
+        drowned=tuple(side.name for side in pair.sides if side.drowned),
     )
 
 
 def _too_small(pair: Pair) -> int:
-    """How many groups of the gates' slice are scored and yet too small for these readers to be shown."""
-    part = next(p for p in pair.parts if p.name == pair.study.rule.slice)
-    hidden = (group for group in pair.groups(part) if not pair.shown(group))
-    return sum(bool(pair.pairs(group, pair.study.rule.measure).scored.any()) for group in hidden)
+    """How many groups of the gates' slice are scored and yet may not be shown to these readers."""
+    name = pair.study.rule.measure
+    part, shown = next(p for p in pair.parts if p.name == pair.study.rule.slice), pair.shown([name])[name]
+    hidden = (group for group in pair.groups(part) if group.key not in shown)
+    return sum(bool(pair.pairs(group, name).scored.any()) for group in hidden)

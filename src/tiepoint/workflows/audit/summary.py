@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -26,6 +27,10 @@ WITHHELD = (
     "what was read, and how, counts items that these readers may not see: rows/findings.parquet says it to the owner"
 )
 ONE = "source and target are one and the same space, so that nothing moves"
+DROWNED = (
+    "noise of encoding orders the whole space of {sides}: any value of such rankings could be anything from 0 to 1, and every "
+    "bound, quality gate and critical query takes it so"
+)
 K = 10
 """Where no study names one."""
 
@@ -61,9 +66,9 @@ def summary_of(
         outcome=overall(asked),
         mechanical_outcome=overall([gate for gate in asked if gate.mechanical]),
         tests=sum(len(gate.hypotheses) for gate in judged),
-        definitions=_definitions(study, sides),
+        definitions=_definitions(study, sides, ranked.drowned),
         not_executed=_not_executed(held, ranked),
-        notes=_notes(study, sides),
+        notes=_notes(study, sides, ranked.drowned),
         conditions=_conditions(study),
     )
 
@@ -74,14 +79,15 @@ def _said(sides: Sides) -> tuple[str, ...]:
     return tuple(f"{side}: {note}" for side, one in named for note in one.notes)
 
 
-def _notes(study: Study | None, sides: Sides) -> tuple[str, ...]:
+def _notes(study: Study | None, sides: Sides, drowned: Sequence[str]) -> tuple[str, ...]:
     """The lines of the report: those of the sides count every row, so they stand there only where every row may be counted."""
     one, other = sides.source, sides.target
     alike = one.where == other.where and one.contract.signature() == other.contract.signature()
     said = _said(sides)
     if said and not bounds_of(study).whole:
         said = (WITHHELD,)
-    return ((ONE,) if alike else ()) + said
+    whole = (DROWNED.format(sides=" and ".join(drowned)),) if drowned else ()
+    return ((ONE,) if alike else ()) + whole + said
 
 
 def withheld(sides: Sides, bounds: Bounds) -> pa.Table:
@@ -94,10 +100,11 @@ def _side(held: Held) -> SideName:
     return SideName(name=held.name, contract=held.contract.stated(), noise=held.noise)
 
 
-def _changed(sides: Sides) -> str:
+def _changed(sides: Sides, drowned: Sequence[str]) -> str:
     """From where on something counts as changed: the floor that was used."""
     floors = ", ".join(
         f"{side} {'not measured' if one.noise is None else f'{one.noise:.3g}'}"
+        + (" (it orders the whole space: any value could be anything from 0 to 1)" if side in drowned else "")
         for side, one in (("source", sides.source), ("target", sides.target))
     )
     return (
@@ -107,14 +114,14 @@ def _changed(sides: Sides) -> str:
     )
 
 
-def _definitions(study: Study | None, sides: Sides) -> dict[str, str]:
+def _definitions(study: Study | None, sides: Sides, drowned: Sequence[str]) -> dict[str, str]:
     own = {
         "provenance": "a random sample of the rows, embedded again by what makes the contract's vectors; a row is "
         f"elsewhere where the cosine with its stored vector is below {same.AGREEMENT:g}"
     }
     if study is None:
         return own
-    own["changed"] = _changed(sides)
+    own["changed"] = _changed(sides, drowned)
     return own | {"quality": quality.DEFINITION, "agreement": agreement.DEFINITION} | definitions(study)
 
 

@@ -10,7 +10,8 @@ from tiepoint.core.study import Study
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.stats.interval import bca, trusted
 from tiepoint.stats.resample import Draws, by_cluster, stream
-from tiepoint.workflows.figures import ArmRun, hidden
+from tiepoint.workflows.cells import shown
+from tiepoint.workflows.figures import ArmRun
 from tiepoint.workflows.slices import Slice, scored
 
 DEFINITION = (
@@ -49,7 +50,7 @@ def cut_recall(study: Study, arm: ArmRun, encoded: Encoded, part: Slice) -> CutR
 def _pooled(study: Study, query: NDArray[np.int64], found: NDArray[np.bool_], purpose: str) -> Figure:
     """Found over all of these (query, document) pairs; n counts the queries."""
     asked, number = np.unique(query, return_inverse=True)
-    if not len(asked) or hidden(study, len(asked)):
+    if not len(asked) or not shown(study, [asked], np.ones(len(study.queries), dtype=bool))[0]:
         return Figure(None, None, None, 0)
     cluster = study.queries.clusters(asked)
     sums = np.zeros((len(asked), 2))

@@ -8,29 +8,28 @@ import numpy as np
 
 from tiepoint.core.result import Group, Groups
 from tiepoint.core.study import Study
+from tiepoint.workflows.cells import Kind, cells, shown
 from tiepoint.workflows.enough import Enough
-from tiepoint.workflows.figures import hidden
 from tiepoint.workflows.slices import Slice, scored
 
 
-def group_sizes(study: Study, names: Sequence[Sequence[str]], parts: Sequence[Slice]) -> Groups:
-    """The size of every group that may be shown.
-
-    names   for each query the groups that it belongs to: its subgroups, or its regions
-    """
+def group_sizes(study: Study, kind: Kind, parts: Sequence[Slice]) -> Groups:
+    """The size of every group of a kind that may be shown, as far as the figures of a result show it."""
     found: dict[str, dict[str, Group]] = {}
-    members = {name: np.array([name in of for of in names]) for name in sorted({n for of in names for n in of})}
-    for part in parts:
-        counts, whole = scored(study, part.view), Enough.of(study, part)
-        for name, member in members.items():
-            chosen = part.queries[member[part.queries]]
-            if len(chosen) == 0 or hidden(study, len(chosen)):
-                continue
-            deciding = whole.among(member)
+    every = tuple(cells(study, parts))
+    for view in dict.fromkeys(part.view for part in parts):
+        counts = scored(study, view)
+        beside = [cell for cell in every if cell.slice.view is view]
+        may = shown(study, [cell.queries for cell in beside], counts)
+        enough = {part.name: Enough.of(study, part) for part in parts if part.view is view}
+        for cell in (cell for cell, one in zip(beside, may, strict=True) if one and cell.kind == kind):
+            member = np.zeros(len(study.queries), dtype=bool)
+            member[cell.queries] = True
+            deciding = enough[cell.slice.name].among(member)
             clusters, least = len(deciding.sizes), deciding.least
-            found.setdefault(name, {})[part.name] = Group(
-                queries=len(chosen),
-                scored=int(counts[chosen].sum()),
+            found.setdefault(cell.name, {})[cell.slice.name] = Group(
+                queries=len(cell.queries),
+                scored=int(counts[cell.queries].sum()),
                 clusters=clusters,
                 enough=least is not None and clusters >= least,
                 least=least,

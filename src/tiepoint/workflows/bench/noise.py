@@ -16,8 +16,8 @@ from tiepoint.core.run import Run
 from tiepoint.core.space import Space
 from tiepoint.core.study import Study
 from tiepoint.measures.measure import Measure
-from tiepoint.measures.ties import TiedRun, TieGroups
-from tiepoint.workflows.figures import Measured
+from tiepoint.measures.ties import TiedRuns
+from tiepoint.workflows.figures import Measured, any_value
 from tiepoint.workflows.slices import View, scored
 
 
@@ -32,15 +32,16 @@ def with_noise(
     """
     if space is None or space.noise is None:
         return measured
-    if not run.noise:  # there is none, or it orders the whole space and was not looked at
-        return replace(measured, by_noise=None if space.noise else np.zeros(len(run), dtype=bool))
-    groups = TieGroups.of(run)
-    tied = TiedRun.of(measured.graded, groups, run, study.qrels)
+    if not space.noise:
+        return replace(measured, by_noise=np.zeros(len(run), dtype=bool))
+    if not run.noise:  # it orders the whole space and was not looked at
+        return replace(measured, over_noise={name: any_value(column) for name, column in measured.columns.items()})
+    tied = TiedRuns(measured.graded, run, study.qrels)
     keep = scored(study, view)
     return replace(
         measured,
-        over_noise={str(m): m.over_ties(measured.columns[str(m)], tied).among(keep) for m in measures},
-        by_noise=groups.pairs_at(study.k) > measured.tied_pairs,
+        over_noise={str(m): m.over_ties(measured.columns[str(m)], tied.at(m.cutoff)).among(keep) for m in measures},
+        by_noise=tied.at(study.k).groups.pairs_at(study.k) > measured.tied_pairs,
     )
 
 

@@ -114,8 +114,9 @@ def _try(
     progress.start(f"{opened.candidate.id}: search", len(by_view))
     runs = {}
     prepared = None if made is None else Prepared.of(made.space)
+    floor = 0.0 if made is None else searchable_floor(made.space)
     for name, view in by_view.items():
-        runs[name] = _ranked(opened, made, prepared, view, depth, study)
+        runs[name] = _ranked(opened, made, prepared, floor, view, depth, study)
         progress.advance(1)
     progress.finish()
     ranked = measure_views(study, by_view, {name: without_noise(run) for name, run in runs.items()}, measures)
@@ -128,7 +129,7 @@ def _try(
 
 
 def _ranked(
-    opened: Opened, made: Encoded | None, prepared: Prepared | None, view: View, depth: int, study: Study
+    opened: Opened, made: Encoded | None, prepared: Prepared | None, floor: float, view: View, depth: int, study: Study
 ) -> Run:
     """Search a space, or take the rankings that were made elsewhere. Raises CannotRun where there is neither."""
     if opened.run is not None:
@@ -140,7 +141,7 @@ def _ranked(
         view.eligibility,
         depth=depth,
         tolerance=study.tie_tolerance,
-        noise=searchable_floor(made.space),
+        noise=floor,
         threads=study.threads,
         prepared=prepared,
     )
@@ -199,8 +200,8 @@ def _result(
         decision=replace(decision, warnings=(*decision.warnings, *noise_warnings(study, results))),
         suspects=suspects(study, arms, baselines[0], parts),
         copied=copied(study),
-        subgroups=group_sizes(study, study.queries.subgroups, parts),
-        regions=group_sizes(study, study.queries.regions, parts),
+        subgroups=group_sizes(study, "subgroups", parts),
+        regions=group_sizes(study, "regions", parts),
         notes=(*study.notes, *confusable_ids(study)),
     )
     contracts: dict[str, Contract] = {
@@ -256,6 +257,4 @@ def bounded(study: Study) -> str:
     if study.readers:
         groups = " and ".join(study.readers)
         return f"for readers in {groups}: only documents that every one of these groups may read are named or counted"
-    return (
-        "without named readers: aggregates only, no document is named or counted, groups of under 5 queries are hidden"
-    )
+    return "without named readers: aggregates only, no document is named or counted, groups of under 5 scored queries are hidden"

@@ -9,7 +9,8 @@ import numpy as np
 from tiepoint.core.result import Suspects
 from tiepoint.core.study import Study
 from tiepoint.errors import some
-from tiepoint.workflows.figures import ArmRun, hidden
+from tiepoint.workflows.cells import SMALL_CELL, told
+from tiepoint.workflows.figures import ArmRun
 from tiepoint.workflows.slices import Slice, scored
 
 
@@ -17,7 +18,8 @@ def suspects(study: Study, arms: Sequence[ArmRun], bm25: ArmRun, parts: Sequence
     """The scored queries for which neither a candidate nor BM25 finds a relevant document within k, in any slice.
 
     arms      measured candidates; without one nothing is said, since BM25 alone proves nothing about labels
-    returns   ids in id order; none, and no count, where so few queries may not be shown
+    returns   ids in id order, but for queries with an answer that named readers may not see; none, and no count, where none
+              are named and so few queries may not be shown
     """
     if not arms:
         return Suspects()
@@ -33,8 +35,9 @@ def suspects(study: Study, arms: Sequence[ArmRun], bm25: ArmRun, parts: Sequence
             top = arm.views[part.view.name].run.document[:, : study.k]
             hit = (top[qrels.query[gold]] == qrels.document[gold][:, None]).any(axis=1)
             found[qrels.query[gold[hit]]] = True
-    doubted = np.flatnonzero(asked & ~found)
-    if len(doubted) and hidden(study, len(doubted)):
+    unnamed = not study.corpus.public and study.readers is None
+    doubted = np.flatnonzero(asked & ~found & (unnamed | told(study)))
+    if unnamed and 0 < len(doubted) < SMALL_CELL:
         return Suspects()
     return Suspects(len(doubted), tuple(study.queries.ids[i] for i in doubted))
 
