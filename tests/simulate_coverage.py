@@ -45,7 +45,8 @@ def coverage() -> dict[str, str]:
     plot_coverage([tried[c] for c in seen])
     low, high = (sum(f < 0.93 for f in fair), sum(f > 0.97 for f in fair))
     summary = (
-        f"Of {len(seen)} cells at 95 %, at least half of the samples are trusted in {len(fair)}. There the coverage "
+        f"Of {len(seen)} cells at 95 %, those that no sample can tell (below) apart, at least half of the samples are trusted "
+        f"in {len(fair)}. There the coverage "
         f"where trusted "
         f"is {100 * min(fair):.1f} to {100 * max(fair):.1f} %, {100 * float(np.mean(fair)):.1f} % in the mean; below 93 "
         f"% in {low} "

@@ -132,9 +132,9 @@ def worst() -> str:
     return (
         f"Over all tables of wrong verdicts on this page, those of rare large clusters apart, {len(ERRORS):,} cells are "
         f"simulated. {APART[IDLE]:,} more (printed {IDLE}) are never wrong, by construction: so few units show nothing inside "
-        f"the gap. {APART[BEYOND_REACH]:,} rows cannot be: values in [-1, 1] on so few queries do not lose so much.\n\n"
+        f"the gap. {APART[BEYOND_REACH]:,} rows cannot be simulated: values in [-1, 1] on so few queries do not lose so much.\n\n"
         f"At confidence 0.95 the largest share is {100 * top['wrong']:.1f} % ({placed(top)}). Furthest above the error allowed, "
-        f"by {far['beyond']:.1f} standard errors, lies {100 * far['wrong']:.1f} % of {100 * far['allowed']:.0f} % "
+        f"by {far['beyond']:.1f} standard errors, lies {100 * far['wrong']:.1f} % where {100 * far['allowed']:.0f} % is allowed "
         f"({placed(far)}). "
         f"{above} cells lie above it by more than two standard errors (of cells exactly at it one in forty would), {high} by "
         "more than three and a half."

@@ -36,7 +36,7 @@ MEASURE = MeasureKind(
     "relevant documents",
     range="0 to 1; a query without a relevant document adds nothing",
     ties="each place holds its group's share of relevant documents",
-    source="DESIGN.md, section 5: the micro-averaged recall of Lewis 1991",
+    source="the micro-averaged recall of Lewis 1991",
     options={"rel": (1, 2, 3)},
     pooled=True,
 )

@@ -14,8 +14,8 @@ from tiepoint.stats.resample import by_cluster
 class ArmValues:
     """The values of several arms on the same queries: (queries, arms) float64 in [0, 1] each.
 
-    low, high   the smallest and largest value over all orders of tied documents (and, on a pooled study, with the
-                unjudged as best); equal to mid where nothing is in question
+    low, high   the smallest and largest value over all orders of tied documents (and, on a pooled study, over
+                all that unjudged hits could be); equal to mid where nothing is in question
     """
 
     low: NDArray[np.float64]

@@ -57,8 +57,8 @@ def definitions(study: Study) -> dict[str, str]:
         f"{enough.FEWEST} independent queries nothing is decided. No other test is made: intervals of figures, of subgroups "
         "and of regions are not corrected for their number",
         "settle_queries": "roughly the least number with which the rule decides four times in five, in samples drawn from the "
-        "queries that decide, as if they were the population; in brackets, between what it lies in eight of ten such samples "
-        "of as many queries as are here. It knows nothing of losses that are in none of them",
+        "queries that decide, as if they were the population; in brackets, the range in which it lies for eight of ten such "
+        "samples of as many queries as are here. It knows nothing of losses that are in none of them",
         "recall_cut": cut_recall.DEFINITION,
         "rebuild_s": "projected: tokens of the documents that may be counted, less what the limit cuts, over tokens/s; where "
         "tokens cannot be counted, documents over documents/s",

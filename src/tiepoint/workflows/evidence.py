@@ -104,7 +104,7 @@ def _exact_mean(column: Column) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueRange:
-    """(queries,) float64 values of one measure of one arm, see stats.paired.ArmValues; NaN nowhere, 0 where undefined."""
+    """(queries,) float64 values of one measure of one arm, see stats.units.ArmValues; NaN nowhere, 0 where undefined."""
 
     low: NDArray[np.float64]
     mid: NDArray[np.float64]
