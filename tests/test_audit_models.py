@@ -55,7 +55,7 @@ def test_minilm_fp32_to_int8_is_another_space_that_answers_nearly_alike(
     assert done.outcomes["inventory"] == done.outcomes["vectors"] == done.outcomes["access"] == "pass"
     assert done.outcomes["canon"] == "not executed", "nobody wrote down which texts vectors made elsewhere are of"
     assert done.outcomes["provenance"] == "not executed"
-    assert done.outcomes["mean quality"] == "pass"
+    assert done.outcomes["mean quality"] == "undecided", "the demonstration has too few independent queries for its gap"
     assert done.code == 4
     (ranked,) = (a for a in found["agreement"] if a["slice"] == "filtered")
     assert ranked["jaccard"] > 0.95
@@ -63,6 +63,6 @@ def test_minilm_fp32_to_int8_is_another_space_that_answers_nearly_alike(
     (delta,) = (
         d
         for d in found["quality"]["deltas"]
-        if (d["measure"], d["slice"], d["subgroup"]) == ("nDCG@10", "filtered", None)
+        if (d["measure"], d["slice"], d["subgroup"], d["region"]) == ("nDCG@10", "filtered", None, None)
     )
     assert abs(delta["difference"]) < 0.01
