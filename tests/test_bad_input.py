@@ -255,6 +255,10 @@ CASES: dict[str, tuple[Change, tuple[str, ...]]] = {
         {"study": {"k": 1_000_000_000, "measures": ["recall@99999999999999999999", "nDCG@20000"]}},
         ("k must be at most 10000", "'recall@99999999999999999999' looks deeper", "'nDCG@20000' looks deeper"),
     ),
+    "a measure that cannot decide": (
+        {"decision": {"measure": "Judged@5"}},
+        ("Judged@5 does not say how good a ranking is", "[decision] measure", "decide on nDCG@k or recall@k"),
+    ),
     "a candidate's id that no folder's name can hold": (
         {"candidates": [{**MINE, "id": "a" * 300}, {**MINE, "id": "b" * 100}]},
         ("has 300 characters; use at most 100",),

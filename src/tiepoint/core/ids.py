@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,12 @@ from tiepoint.errors import Problem, some
 def id_order(ids: Sequence[str]) -> NDArray[np.int64]:
     """Positions that sort ids by the byte order of their UTF-8 (which is code point order)."""
     return np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
+
+
+def numbered(names: Iterable[Hashable]) -> NDArray[np.int64]:
+    """A number for each name, equal ones alike: from 0, in the order in which they first appear."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def id_problems(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tiepoint.core.ids import numbered
+
 PROVENANCES = ("traffic", "blind_author", "document_author", "chooser", "synthetic", "unknown")
 SPLITS = ("dev", "test")
 
@@ -53,5 +55,4 @@ class Queries:
 
     def clusters(self, positions: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """The cluster of each of these queries as a number from 0, numbered in order of first appearance."""
-        numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(self.cluster[i], len(numbers)) for i in positions], dtype=np.int64)
+        return numbered(self.cluster[i] for i in positions)

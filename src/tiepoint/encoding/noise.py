@@ -17,6 +17,7 @@ from tiepoint.encoding.encoded import EncodingFailed
 from tiepoint.encoding.live import Live
 from tiepoint.encoding.shelf import Store
 from tiepoint.search.score import score
+from tiepoint.stats.resample import mixed
 
 SAMPLE = 50
 """So many texts are encoded again, at most."""
@@ -91,21 +92,14 @@ def _drawn(array: NDArray[np.floating], rows: NDArray[np.int64], most: int) -> N
     step = max(1, CELLS // words)
     for first in range(0, len(rows), step):
         vectors = np.ascontiguousarray(array[rows[first : first + step]])
-        hashes[first : first + step] = _mixed(vectors.view(word).astype(np.uint64) @ factors[1:])
+        hashes[first : first + step] = mixed(vectors.view(word).astype(np.uint64) @ factors[1:])
     order = np.argsort(hashes, kind="stable")
     ranked = hashes[order]
     begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
     before = np.arange(len(order)) - np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
-    by_count = _mixed(ranked + before.astype(np.uint64) * factors[0])
+    by_count = mixed(ranked + before.astype(np.uint64) * factors[0])
     chosen: NDArray[np.int64] = rows[order[np.argsort(by_count, kind="stable")[:most]]]
     return chosen
-
-
-def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Every bit of each spread over all its bits (the finalizer of splitmix64)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
-    return hashes ^ (hashes >> np.uint64(31))
 
 
 def _smallest(keys: pa.Array) -> NDArray[np.int64]:

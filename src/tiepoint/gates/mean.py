@@ -24,7 +24,7 @@ def judge(found: Findings, gates: Gates) -> GateResult:
             wrong=found.asked(f"loses more than {found.loss:g} of {{}}"),
             right=found.asked(f"loses at most {found.loss:g} of {{}}"),
             holds=overall.worst is not None and overall.worst >= -found.loss,
-            p=_p(overall.p_lost),
+            p=overall.p_lost,
         )
     ]
     if gates.least_mean is not None:
@@ -34,7 +34,7 @@ def judge(found: Findings, gates: Gates) -> GateResult:
                 wrong=found.asked(f"has a mean of {{}} below {gates.least_mean:g}"),
                 right=found.asked(f"has a mean of {{}} of at least {gates.least_mean:g}"),
                 holds=overall.target_low is not None and overall.target_low >= gates.least_mean,
-                p=_p(overall.p_below),
+                p=overall.p_below,
             )
         )
     hypotheses = tested(asked, error=1 - gates.confidence)
@@ -44,11 +44,6 @@ def judge(found: Findings, gates: Gates) -> GateResult:
 def _overall(found: Findings) -> Delta | None:
     deltas = () if found.quality is None else found.quality.deltas
     return next((d for d in deltas if d.whole and (d.measure, d.slice) == (found.measure, found.slice)), None)
-
-
-def _p(known: float | None) -> float:
-    """What was not measured speaks against nothing."""
-    return 1.0 if known is None else known
 
 
 def _sentence(delta: Delta, tolerated: float, *, least: bool) -> str:

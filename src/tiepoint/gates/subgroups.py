@@ -34,7 +34,7 @@ def judge(found: Findings, gates: Gates) -> GateResult | None:
                 wrong=found.asked(f"loses more than {tolerated:g} of {{}}"),
                 right=found.asked(f"loses at most {tolerated:g} of {{}}"),
                 holds=d in held,
-                p=1.0 if d.p_lost is None else d.p_lost,
+                p=d.p_lost,
             )
             for d in large
         ],

@@ -22,14 +22,14 @@ class Asked:
     wrong    that it does not hold, in words; where that is rejected, it holds
     right    that it holds, in words; where that is rejected, it does not
     holds    whether the bound shows that it holds
-    p        one-sided p of the hypothesis that it holds
+    p        one-sided p of the hypothesis that it holds; None: not measured, which speaks against nothing
     """
 
     of: str
     wrong: str
     right: str
     holds: bool
-    p: float
+    p: float | None
 
 
 def tested(asked: Sequence[Asked], *, error: float) -> tuple[Hypothesis, ...]:
@@ -40,10 +40,11 @@ def tested(asked: Sequence[Asked], *, error: float) -> tuple[Hypothesis, ...]:
     gate, so those are corrected together: the chance of any wrong rejection among them is at most the error.
     """
     error = round(error, 12)
-    corrected = holm(np.array([one.p for one in asked], dtype=np.float64)).tolist()
+    alone = [1.0 if one.p is None else one.p for one in asked]
+    corrected = holm(np.array(alone, dtype=np.float64)).tolist()
     many = len(asked) > 1
     found = []
-    for one, p in zip(asked, corrected, strict=True):
+    for one, own, p in zip(asked, alone, corrected, strict=True):
         found += [
             Hypothesis(
                 of=one.of, states=one.wrong, speaks_for="pass", level=error, correction=EVERY_ONE, rejected=one.holds
@@ -55,7 +56,7 @@ def tested(asked: Sequence[Asked], *, error: float) -> tuple[Hypothesis, ...]:
                 level=error,
                 correction=f"Holm over {len(asked):,}" if many else ALONE,
                 rejected=p <= error,
-                p=one.p,
+                p=own,
                 p_corrected=p if many else None,
             ),
         ]

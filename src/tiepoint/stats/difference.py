@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tiepoint.stats.direction import in_order_of_values
 from tiepoint.stats.interval import bca, trusted
 from tiepoint.stats.resample import Draws, by_cluster
 
@@ -42,6 +43,11 @@ class Pairs:
         difference = self.second - self.first
         return np.where(self.scored & (np.abs(difference) > SAME), difference, 0.0)
 
+    def take(self, queries: NDArray[np.int64]) -> Pairs:
+        """The same for some of the queries, or for all in another order."""
+        unsure = None if self.unsure is None else self.unsure[queries]
+        return Pairs(self.first[queries], self.second[queries], self.weight[queries], unsure)
+
     def moved(self) -> Moved | None:
         """Means over the queries that both score, and how many of them moved; None without one."""
         scored = self.scored
@@ -59,6 +65,15 @@ class Pairs:
             down=int((sure < 0).sum()),
             same=int((sure == 0).sum()),
         )
+
+
+def by_values(pairs: Sequence[Pairs], cluster: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The queries of these figures where their values put them, see in_order_of_values; at least one figure.
+
+    Sums and draws go by position, so no id moves what is made of them in this order.
+    """
+    values = [np.where(p.scored, of, 0.0) for p in pairs for of in (p.first, p.second, p.weight)]
+    return in_order_of_values(np.column_stack(values), cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tiepoint.core.ids import numbered
 from tiepoint.stats.paired import certainty, chance_beyond, upper_bound
 from tiepoint.stats.resample import by_cluster
 
@@ -101,9 +102,7 @@ def _units(spans: Spans) -> tuple[NDArray[np.float64], NDArray[np.float64], NDAr
     """Sums of low and of high over each cluster, and its queries: (units,) each."""
     rows = np.stack([_without_rounding(spans.low), _without_rounding(spans.high)], axis=1)
     order = in_order_of_values(rows, spans.cluster)
-    numbers: dict[int, int] = {}
-    unit = np.array([numbers.setdefault(c, len(numbers)) for c in spans.cluster[order].tolist()], dtype=np.int64)
-    sums = by_cluster(np.column_stack([rows[order], np.ones(len(order))]), unit)
+    sums = by_cluster(np.column_stack([rows[order], np.ones(len(order))]), numbered(spans.cluster[order].tolist()))
     return sums[:, 0], sums[:, 1], sums[:, 2]
 
 

@@ -102,12 +102,16 @@ class Draws:
         step = max(1, BLOCK // units)
         for at in range(start, stop, step):
             rows = min(step, stop - at)
-            mixed = np.arange(at * pairs, (at + rows) * pairs, dtype=np.uint64) * GOLDEN + self.key
-            mixed = (mixed ^ (mixed >> np.uint64(30))) * FIRST
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * SECOND
-            mixed ^= mixed >> np.uint64(31)
-            halves = mixed.astype("<u8", copy=False).view("<u4").reshape(rows, -1)[:, :units]
+            numbers = mixed(np.arange(at * pairs, (at + rows) * pairs, dtype=np.uint64) * GOLDEN + self.key)
+            halves = numbers.astype("<u8", copy=False).view("<u4").reshape(rows, -1)[:, :units]
             yield at, ((halves * np.uint64(units)) >> np.uint64(32)).view(np.int64)
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of each number spread over all its bits: the finalizer of splitmix64, of which stats.fast has the same."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * FIRST
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * SECOND
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def on_grid(columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -38,17 +38,20 @@ def walked(
     gap: float,
     confidence: float,
     rng: np.random.Generator,
-    share: NDArray[np.float64] | None = None,
     samples: int = SAMPLES,
 ) -> NDArray[np.int8]:
     """The states of every arm in samples of so many units, drawn with replacement: (samples, arms), see stats.walk.
 
     units   the population
-    share   (units,) the chance of each to be drawn; None: equal
     """
-    equal = np.full(len(units.size), 1 / len(units.size))
-    counts = rng.multinomial(number, equal if share is None else share, size=samples).astype(np.float64)
+    counts = _samples(units, number, samples, rng).astype(np.float64)
     return walk(units, gap=gap, confidence=confidence, counts=counts)
+
+
+def _samples(units: Units, number: int, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(samples, units) how often each stands in samples of so many, each as likely as any other."""
+    many = len(units.size)
+    return rng.multinomial(number, np.full(many, 1 / many), size=samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,8 @@ def settling(units: Units, *, gap: float, confidence: float, rng: np.random.Gene
     least = fewest(gap, confidence, units.size, units.largest)
     if named is None or least is None:
         return Settling()
-    chosen = rng.multinomial(len(units.size), np.full(len(units.size), 1 / len(units.size)), size=RESAMPLES)
-    counts = np.concatenate([np.ones((1, len(units.size))), chosen])
+    resamples = _samples(units, len(units.size), RESAMPLES, rng)
+    counts = np.concatenate([np.ones((1, len(units.size))), resamples])
     # By the normal approximation, which is quick, scaled to what was found by walking.
     guesses = np.maximum(_guesses(units, gap, confidence, counts), least)
     low, high = (np.quantile(guesses[1:], ENDS, method="inverted_cdf") / guesses[0] * named).tolist()

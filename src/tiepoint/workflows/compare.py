@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tiepoint.core.comparison import Comparison, Direction, Movement, Side
+from tiepoint.core.ids import numbered
 from tiepoint.core.result import Result
 from tiepoint.errors import InputError
 from tiepoint.measures import parse
-from tiepoint.stats.difference import SAME, Intervals, Pairs, intervals, overlapping
-from tiepoint.stats.direction import Spans, in_order_of_values, least_for_direction, tested
+from tiepoint.stats.difference import SAME, Intervals, Pairs, by_values, intervals, overlapping
+from tiepoint.stats.direction import Spans, least_for_direction, tested
 from tiepoint.stats.holm import holm
 from tiepoint.stats.resample import Draws, stream
 from tiepoint.workflows.comparable import check_comparable, other_conditions
@@ -148,15 +149,9 @@ class _Table:
     def of(
         cls, name: str, split: str | None, figures: Sequence[_Figure], cluster: Sequence[str], largest: int
     ) -> _Table:
-        """Queries in the order of their values: sums and draws go by position, so no id moves them."""
-        values = [
-            np.where(p.scored, of, 0.0) for f in figures for p in (f.pairs,) for of in (p.first, p.second, p.weight)
-        ]
-        number: dict[str, int] = {}
-        raw = np.array([number.setdefault(c, len(number)) for c in cluster], dtype=np.int64)
-        order = in_order_of_values(np.column_stack(values), raw)
-        again: dict[int, int] = {}
-        turned = np.array([again.setdefault(c, len(again)) for c in raw[order].tolist()], dtype=np.int64)
+        """Queries in the order of their values."""
+        order = by_values([figure.pairs for figure in figures], numbered(cluster))
+        turned = numbered(cluster[i] for i in order)
         return cls(name, split, [figure.take(order) for figure in figures], turned, largest)
 
 

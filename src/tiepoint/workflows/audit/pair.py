@@ -22,7 +22,7 @@ from tiepoint.search.prepared import Prepared
 from tiepoint.stats.difference import Pairs, overlapping
 from tiepoint.workflows import cells
 from tiepoint.workflows.evidence import deciding, deciding_split, largest_cluster
-from tiepoint.workflows.figures import ArmRun, Measured, drowned, measure_run
+from tiepoint.workflows.figures import ArmRun, Measured, drowned, measure_views
 from tiepoint.workflows.slices import Slice, View, slices, views
 
 Kind: TypeAlias = Literal["subgroup", "region"]
@@ -151,15 +151,10 @@ class Pair:
         for view in self.by_view:
             parts = [part for part in self.parts if part.view.name == view]
             groups = [group for part in parts for group in self.groups(part)]
-            known: dict[bytes, frozenset[tuple[str, str]]] = {}
             for name in names:
                 source, target = (side.arm.views[view].columns[name].defined for side in self.sides)
-                scored = source & target
-                key = scored.tobytes()
-                if key not in known:
-                    may = cells.shown(self.study, [group.queries for group in groups], scored)
-                    known[key] = frozenset(group.key for group, one in zip(groups, may, strict=True) if one)
-                found[name] |= known[key]
+                may = cells.shown(self.study, [group.queries for group in groups], source & target)
+                found[name] |= frozenset(group.key for group, one in zip(groups, may, strict=True) if one)
         return found
 
     def largest(self, part: Slice) -> int:
@@ -187,9 +182,9 @@ def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progr
 
     def side(name: Literal["source", "target"], space: Space) -> Side:
         progress.start(f"{name}: search", len(by_view))
-        measured, prepared, floor = {}, Prepared.of(space), searchable_floor(space)
+        runs, prepared, floor = {}, Prepared.of(space), searchable_floor(space)
         for view_name, view in by_view.items():
-            run = search(
+            runs[view_name] = search(
                 space,
                 view.eligibility,
                 depth=depth,
@@ -197,10 +192,11 @@ def rank_both(study: Study, source: Space, target: Space, gates: Gates, *, progr
                 noise=floor,
                 prepared=prepared,
             )
-            found = measure_run(ruled, view, run, measures)
-            measured[view_name] = drowned(found) if space.floor and not floor else found
             progress.advance(1)
         progress.finish()
+        measured = measure_views(ruled, by_view, runs, measures)
+        if space.floor and not floor:
+            measured = {view_name: drowned(found) for view_name, found in measured.items()}
         return Side(name, space, ArmRun(name, measured), prepared)
 
     return Pair(

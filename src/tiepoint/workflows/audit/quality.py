@@ -10,8 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tiepoint.core.audit import Delta, Quality
-from tiepoint.stats.difference import Intervals, Pairs, intervals
-from tiepoint.stats.direction import in_order_of_values
+from tiepoint.stats.difference import Intervals, Pairs, by_values, intervals
 from tiepoint.stats.holm import holm
 from tiepoint.stats.randomisation import sign_flip
 from tiepoint.stats.resample import Draws, by_cluster, stream
@@ -97,8 +96,9 @@ def _of_slice(pair: Pair, part: Slice) -> Iterator[Delta]:
 def _of_group(pair: Pair, group: Part, over: Mapping[str, Between]) -> list[Delta]:
     """Every measure of one group; all its figures share their resamples, so that they compare."""
     names = pair.study.measures
-    group = _in_order_of_values(pair, group)
-    pairs = [pair.pairs(group, name) for name in names]
+    found_pairs = [pair.pairs(group, name) for name in names]
+    order = by_values(found_pairs, pair.study.queries.clusters(group.queries))
+    group, pairs = replace(group, queries=group.queries[order]), [p.take(order) for p in found_pairs]
     cluster = pair.study.queries.clusters(group.queries)
     purpose = (group.slice.name, *(("region",) if group.region else ()), group.name or "")
     found = Intervals.unknown(len(names))
@@ -113,14 +113,6 @@ def _of_group(pair: Pair, group: Part, over: Mapping[str, Between]) -> list[Delt
             delta = replace(delta, low=low, high=high, trusted=bool(found.trusted[i]))
         deltas.append(delta)
     return bounded(pair, group, deltas, over)
-
-
-def _in_order_of_values(pair: Pair, group: Part) -> Part:
-    """The group with its queries where their values put them: sums and draws go by position, so no id moves them."""
-    pairs = [pair.pairs(group, name) for name in pair.study.measures]
-    values = [of for p in pairs for of in (p.first, p.second, p.weight)]
-    order = in_order_of_values(np.column_stack(values), pair.study.queries.clusters(group.queries))
-    return replace(group, queries=group.queries[order])
 
 
 def _delta(pair: Pair, group: Part, name: str, pairs: Pairs, cluster: NDArray[np.int64]) -> Delta:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.core.check import Copies, Named, NearCopies
+from tiepoint.core.ids import numbered
 from tiepoint.core.study import Study
 from tiepoint.core.words import words
 from tiepoint.errors import FIRST
@@ -119,8 +120,8 @@ def near_copies(study: Study, scan: TextScan) -> NearCopies:
 def copies(study: Study) -> Copies:
     """Groups of documents with one text, exactly or but for white space, and where their judgements part."""
     table = study.corpus.table
-    same = _grouped(table.column("content_hash").to_pylist())
-    loose = _grouped([_unspaced(text) for text in table.column("text").to_pylist()])
+    same = numbered(table.column("content_hash").to_pylist())
+    loose = numbered([_unspaced(text) for text in table.column("text").to_pylist()])
     ids = study.corpus.ids
     exact_groups = _groups(same)
     spaced = [group for group in _groups(loose) if len(set(same[group].tolist())) > 1]
@@ -176,11 +177,6 @@ def _whole(flat: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
 
 def _unspaced(text: str) -> bytes:
     return hashlib.blake2b(" ".join(unicodedata.normalize("NFC", text).split()).encode(), digest_size=16).digest()
-
-
-def _grouped(keys: Sequence[bytes]) -> NDArray[np.int64]:
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def _groups(codes: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -25,8 +25,15 @@ def take_measures(file: StudyFile, rule: Rule, gates: Gates, problems: Problems)
 def take_rule(file: StudyFile, problems: Problems) -> Rule:
     """The decision rule as written; its measure is empty where it is not known, and that is noted."""
     decision = file.spec.decision
+    measure = _parsed(file, decision.measure, ("decision", "measure"), problems)
+    if measure and not parse(measure).kind.decides:
+        problems.add(
+            f"{measure} does not say how good a ranking is, so it cannot decide",
+            where=file.where("decision", "measure"),
+            fix="decide on nDCG@k or recall@k",
+        )
     return Rule(
-        measure=_parsed(file, decision.measure, ("decision", "measure"), problems),
+        measure=measure,
         slice=decision.slice,
         gap=float(decision.gap),
         confidence=decision.confidence,
