@@ -435,13 +435,22 @@ def test_the_sample_that_tells_whether_noise_orders_a_space_is_the_same_in_any_o
 
 
 def loose(scores: list[float], tolerance: float, noise: float) -> list[int]:
-    """The tie group of each hit, in a plain loop."""
+    """The tie group of each hit, in a plain loop: groups of the tolerance, joined where noise links one to the next."""
     groups, head = [0], scores[0]
     for above, score in pairwise(scores):
-        apart = head - score > tolerance and above - score > noise and above != score
-        groups.append(groups[-1] + apart)
-        head = score if apart else head
+        begins = head - score > tolerance
+        groups.append(groups[-1] + (begins and above - score > noise))
+        head = score if begins else head
     return groups
+
+
+def test_what_ties_without_noise_ties_with_it() -> None:
+    """Noise links the first group to the hit at 0.58, which is the head of the next one by tolerance."""
+    scores = np.array([0.90, 0.62, 0.58, 0.30])
+    assert tie_groups(scores, 0.3).tolist() == [0, 0, 1, 1]
+    assert tie_groups(scores, 0.3, 0.1).tolist() == [0, 0, 0, 0]
+    plain, noisy = (ranked(scores, depth=3, tolerance=0.3, noise=noise) for noise in (0.0, 0.1))
+    assert plain.tied.tolist() == noisy.tied.tolist() == without_noise(noisy).tied.tolist() == [3]
 
 
 @pytest.mark.parametrize(("tolerance", "noise"), [(0.0, 0.0), (0.0, 0.11), (0.15, 0.0), (0.15, 0.11), (0.3, 0.11)])

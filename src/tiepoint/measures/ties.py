@@ -3,9 +3,9 @@
 A tie group is made from its best hit: the hits below it belong to it as long as their scores lie within the tolerance of the
 best one's, and the first that does not begins the next group. So with a tolerance above 0 two neighbours can lie nearer than
 the tolerance and still stand in two groups, and no document is moved further than the tolerance. Where a run says which scores
-noise alone tells apart, a hit also belongs to the group of the hit above it when it lies within that of it: every order that
-noise could have made is then an order of tied documents. Documents beyond the depth that tie with the last hit belong to its
-group.
+noise alone tells apart, such a group is one with the next when its last hit and the next one's first lie within that: every order
+that noise could have made is then an order of tied documents, and what ties without noise ties with it. Documents beyond the depth
+that tie with the last hit belong to its group.
 
 With noise the groups are of a cut-off: what stands further below the k-th hit than noise moves it cannot take its place, and
 would yet be linked to it over what stands between. `cut_at` cuts a run at k, and TiedRuns holds one TiedRun for each cut-off.
@@ -246,7 +246,7 @@ def _starts(
             with np.errstate(invalid="ignore"):
                 apart = ~near[:, place - 1] | (head - score[:, place] > tolerance)
             begins[:, place] = apart & ~linked[:, place - 1]
-            head = np.where(begins[:, place], score[:, place], head)
+            head = np.where(apart, score[:, place], head)
     start: NDArray[np.int64] = np.maximum.accumulate(np.where(begins, np.arange(depth), 0), axis=1)
     return start
 

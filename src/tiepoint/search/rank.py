@@ -19,8 +19,8 @@ CELLS = 4_000_000
 
 
 def tie_groups(scores: NDArray[np.float64], tolerance: float, noise: float = 0.0) -> NDArray[np.int64]:
-    """The tie group of each hit of one ranking, from 0; a hit belongs to a group when it lies within tolerance of its head, or
-    within noise of the hit above it.
+    """The tie group of each hit of one ranking, from 0; a hit belongs to a group when it lies within tolerance of its head.
+    Groups whose last and first hit lie within noise of each other are one: the heads are those of the tolerance alone.
 
     scores   (hits,) float64, descending
     """
@@ -32,9 +32,9 @@ def tie_groups(scores: NDArray[np.float64], tolerance: float, noise: float = 0.0
     groups = np.zeros(len(scores), dtype=np.int64)
     head = 0
     for i in range(1, len(scores)):
-        if scores[head] - scores[i] > tolerance and scores[i - 1] - scores[i] > noise:
+        if scores[head] - scores[i] > tolerance:
             head = i
-        groups[i] = groups[i - 1] + (head == i)
+        groups[i] = groups[i - 1] + (head == i and scores[i - 1] - scores[i] > noise)
     return groups
 
 
