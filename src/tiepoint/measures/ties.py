@@ -4,8 +4,8 @@ A tie group is made from its best hit: the hits below it belong to it as long as
 best one's, and the first that does not begins the next group. So with a tolerance above 0 two neighbours can lie nearer than
 the tolerance and still stand in two groups, and no document is moved further than the tolerance. Where a run says which scores
 noise alone tells apart, such a group is one with the next when its last hit and the next one's first lie within that: every order
-that noise could have made is then an order of tied documents, and what ties without noise ties with it. Documents beyond the depth
-that tie with the last hit belong to its group.
+that noise could have made is then an order of tied documents, and what ties without noise ties with it. Documents beyond the
+depth that tie with the last hit belong to its group.
 
 With noise the groups are of a cut-off: what stands further below the k-th hit than noise moves it cannot take its place, and
 would yet be linked to it over what stands between. `cut_at` cuts a run at k, and TiedRuns holds one TiedRun for each cut-off.
