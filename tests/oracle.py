@@ -1,6 +1,7 @@
-"""DESIGN.md, section 5, in plain loops: one query, one document at a time, no array. Slow, and written apart from the code.
+"""Slices, rankings, measures, bounds and the decision in plain loops: one query, one document at a time, no array.
 
-A study is a plain dictionary here (see test_differential.py); nothing of tiepoint is imported.
+It is slow, and was written apart from the code: nothing of tiepoint is imported. A study is a plain dictionary here, see
+test_differential.py.
 """
 
 from __future__ import annotations

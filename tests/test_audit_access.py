@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ranked_spaces import DOCUMENTS, ranking, small
-from tiepoint.core.audit import AccessTest
+from tiepoint.core.audit_findings import AccessTest
 from tiepoint.core.corpus import Corpus
 from tiepoint.core.gates import Gates
 from tiepoint.core.queries import Queries

@@ -17,7 +17,7 @@ from ranked_spaces import DOCUMENTS, made_pair, ranking, small
 from test_agreement import plain_jaccard, plain_rbo
 from test_audit_quality import whole
 from test_differential import made_study, near
-from tiepoint.core.audit import Agreement
+from tiepoint.core.audit_quality import Agreement
 from tiepoint.core.gates import Gates
 from tiepoint.measures import parse_agreement
 from tiepoint.workflows.audit.agreement import audit_agreement

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from audit_kit import QUERIES, ROWS, both, inventory_and_canon, named
 from studies import write_study
-from tiepoint.core.audit import NONE, Offenders
+from tiepoint.core.audit_findings import NONE, Offenders
 from tiepoint.core.held import Ledger
 from tiepoint.workflows.audit.bounds import Bounds, bounds_of
 from tiepoint.workflows.audit.vectors import audit_vectors

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from test_gates import DELTA, GOOD, quality, ruled
-from tiepoint.core.audit import Delta
+from tiepoint.core.audit_quality import Delta
 from tiepoint.core.gates import Gates
 from tiepoint.workflows.audit.loss import Sampled
 

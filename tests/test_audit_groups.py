@@ -11,7 +11,8 @@ import pytest
 from ranked_spaces import DOCUMENTS, ranking, small
 from test_audit_quality import judged_all, lists, whole
 from test_gates import GOOD, ruled
-from tiepoint.core.audit import Delta, GateResult, Quality
+from tiepoint.core.audit import GateResult
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates
 from tiepoint.core.study import Study
 from tiepoint.workflows.audit.agreement import audit_agreement

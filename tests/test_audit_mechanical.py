@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audit_kit import QUERIES, ROWS, both, inventory_and_canon, named, unit
-from tiepoint.core.audit import NONE, Offenders
+from tiepoint.core.audit_findings import NONE, Offenders
 from tiepoint.core.held import Ledger
 from tiepoint.encoding import same
 from tiepoint.encoding.same import spread, vector_numbers

@@ -17,7 +17,7 @@ import pytest
 from audit_kit import named, write_contract
 from encoding_kit import HashEmbedder, contract
 from studies import write_study
-from tiepoint.core.audit import NONE
+from tiepoint.core.audit_findings import NONE
 from tiepoint.core.held import Held
 from tiepoint.embedders import installed_candidates, open_embedder
 from tiepoint.encoding.encode import encode_space

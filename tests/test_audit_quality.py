@@ -15,7 +15,7 @@ import pytest
 from plain_audit import SEEDS, Plain, cluster, plain_chance, plain_holm, plain_p
 from ranked_spaces import DOCUMENTS, made_pair, ranking, small
 from test_differential import MEASURES, made_study, near
-from tiepoint.core.audit import Delta, Quality
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates
 from tiepoint.errors import InputError
 from tiepoint.stats.paired import difference_bounds

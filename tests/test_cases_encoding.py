@@ -1,4 +1,4 @@
-"""Field cases of the embedding run (field-cases.md, sections A to C), each by the command line or the public API."""
+"""Field cases of the embedding run, each by the command line or the public API."""
 
 from __future__ import annotations
 

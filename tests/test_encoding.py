@@ -1,4 +1,4 @@
-"""Texts to a Space: order, batches, failures, made vectors, lengths. One test, one rule of DESIGN.md, section 5."""
+"""Texts to a Space: order, batches, failures, made vectors, lengths. One test, one rule."""
 
 from __future__ import annotations
 

@@ -7,23 +7,21 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from tiepoint.core.audit import (
+from tiepoint.core.audit import GateResult, Outcome
+from tiepoint.core.audit_findings import (
     NONE,
     Access,
     AccessTest,
     Canon,
     CanonField,
     Contracts,
-    Delta,
-    GateResult,
     Holding,
     Inventory,
     Offenders,
-    Outcome,
     Provenance,
-    Quality,
     VectorCheck,
 )
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates
 from tiepoint.gates import gates as every_gate
 from tiepoint.gates import overall

@@ -11,7 +11,7 @@ import pytest
 import tiepoint as tp
 from sample import write_sample
 from test_gates import GOOD, NO_STUDY, SAMPLED, VECTORS, canon, field, sampled, vectors
-from tiepoint.core.audit import Offenders, Provenance
+from tiepoint.core.audit_findings import Offenders, Provenance
 from tiepoint.core.gates import Gates
 from tiepoint.report.audit_tested import UNTOLD, hypotheses
 from tiepoint.workflows.audit.bounds import Seen

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import tiepoint as tp
 from sample import contract
 from studies import write_study
-from tiepoint.core.result import ArmFigures, Bounds, Summary
+from tiepoint.core.figure import Bounds
+from tiepoint.core.result import ArmFigures, Summary
 from tiepoint.errors import InputError
 
 PLAIN = {"queries": dict.fromkeys(("groups", "region", "subgroups", "rare", "cluster"))}

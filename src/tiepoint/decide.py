@@ -1,4 +1,4 @@
-"""The decision rule: cost order, walk, and what stands beside the verdict (DESIGN.md, section 5, "Decision")."""
+"""The decision rule: cost order, walk, and what stands beside the verdict. docs/decision.md states the rule."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ TOLERANCE: Mapping[str, float] = {"float16": 2e-3, "float32": 1e-5, "float64": 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """What makes two vectors comparable (DESIGN.md, section 4). None: the field is not stated.
+    """What makes two vectors comparable. None: the field is not stated.
 
     dimension          numbers in a vector, at least 1
     metric             cosine, dot or euclidean; never guessed, never substituted

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tiepoint.core.result import Conditions, Figure, Figures, Group, Summary
+from tiepoint.core.figure import Figure, Figures, Group
+from tiepoint.core.result import Conditions, Summary
 from tiepoint.core.shown import Found
 
 Kind = Literal["subgroups", "regions"]

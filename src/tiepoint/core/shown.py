@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tiepoint.core.result import Figures, Group
+from tiepoint.core.figure import Figures, Group
 
 Kind = Literal["subgroup", "region", "slice"]
 Found = Literal["found", "missed", "filtered", "absent"]

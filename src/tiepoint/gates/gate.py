@@ -7,20 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from tiepoint.core.audit import (
-    Access,
-    Canon,
-    Contracts,
-    Delta,
-    GateResult,
-    Hypothesis,
-    Inventory,
-    Offenders,
-    Outcome,
-    Provenance,
-    Quality,
-    VectorCheck,
-)
+from tiepoint.core.audit import GateResult, Hypothesis, Outcome
+from tiepoint.core.audit_findings import Access, Canon, Contracts, Inventory, Offenders, Provenance, VectorCheck
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates
 
 NAMED = 5

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import GateResult, Holding
+from tiepoint.core.audit import GateResult
+from tiepoint.core.audit_findings import Holding
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import Findings, Gate, counted, listed, named
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import EVERY, Delta, GateResult
+from tiepoint.core.audit import GateResult
+from tiepoint.core.audit_quality import EVERY, Delta
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import Findings, Gate, changed, percent, too_few
 from tiepoint.gates.tested import Asked, outcome_of, tested

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import GateResult, Hypothesis, Outcome, Provenance
+from tiepoint.core.audit import GateResult, Hypothesis, Outcome
+from tiepoint.core.audit_findings import Provenance
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import Findings, Gate, counted, named, percent, shown_inside
 from tiepoint.gates.tested import EVERY_ONE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import Delta, GateResult
+from tiepoint.core.audit import GateResult
+from tiepoint.core.audit_quality import Delta
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import NAMED, Findings, Gate, changed, counted, listed, percent, too_few
 from tiepoint.gates.tested import Asked, tested
@@ -11,8 +12,8 @@ from tiepoint.gates.tested import Asked, tested
 def judge(found: Findings, gates: Gates) -> GateResult | None:
     """Pass where every group's bound lies inside; fail where one is shown to lose more, after Holm; else undecided.
 
-    A group of fewer independent queries than it takes (core.audit.Delta.least) is not tested and decides nothing, whatever
-    its figures are: which groups are tested follows from their sizes alone.
+    A group of fewer independent queries than it takes (core.audit_quality.Delta.least) is not tested and decides nothing,
+    whatever its figures are: which groups are tested follows from their sizes alone.
     """
     tolerated = found.loss if gates.subgroup_loss is None else gates.subgroup_loss
     threshold = found.asked(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tiepoint.core.audit import GateResult, Offenders, VectorCheck
+from tiepoint.core.audit import GateResult
+from tiepoint.core.audit_findings import Offenders, VectorCheck
 from tiepoint.core.gates import Gates
 from tiepoint.gates.gate import NAMED, Findings, Gate, counted, listed, named, shown_inside
 

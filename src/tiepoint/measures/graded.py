@@ -31,7 +31,7 @@ class GradedRun:
     """The grades of each ranking's hits, best first, and the relevant documents that count for each query.
 
     grade      (queries, depth) int8 in 0..3, UNJUDGED, or NO_HIT after the last hit
-    relevant   (queries, 4) int64: how many judged documents of each grade 0..3 count (R of DESIGN.md, section 5)
+    relevant   (queries, 4) int64: how many judged documents of each grade 0..3 count (R of docs/measures.md)
     top        the highest grade of all documents that count, at least 1: what an unjudged hit can be at most
     """
 

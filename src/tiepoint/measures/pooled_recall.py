@@ -13,7 +13,7 @@ def pooled_recall(graded: GradedRun, k: int, options: Options) -> Column:
     """The sum over queries of |top k and R|, over the sum of |R|.
 
     returns   Column whose mean is the pooled ratio, in [0, 1]; undefined for a query without a relevant document
-    source    DESIGN.md, section 5
+    source    the micro-averaged recall of Lewis 1991
     """
     rel = int(options["rel"])
     relevant = graded.count(rel)

@@ -11,7 +11,7 @@ def recall(graded: GradedRun, k: int, options: Options) -> Column:
     """|top k and R| / |R| for every query at once.
 
     returns   Column in [0, 1]; undefined for a query without a relevant document that counts
-    source    DESIGN.md, section 5; trec_eval recall
+    source    Cleverdon, Mills and Keen 1966; trec_eval recall
     """
     rel = int(options["rel"])
     relevant = graded.count(rel)

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tiepoint.core.audit import (
-    EVERY,
-    AuditSummary,
-    Delta,
-    GateResult,
-    Holding,
-    Lost,
-    Offenders,
-    Outcome,
-    Provenance,
-    Ranked,
-    VectorCheck,
-)
+from tiepoint.core.audit import AuditSummary, GateResult, Outcome
+from tiepoint.core.audit_findings import Holding, Offenders, Provenance, VectorCheck
+from tiepoint.core.audit_quality import EVERY, Delta, Lost, Ranked
 from tiepoint.errors import some
 from tiepoint.report.audit_tested import hypotheses, in_words
 from tiepoint.report.sections import noise_in_words

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from tiepoint.core.audit import AuditSummary, Delta
+from tiepoint.core.audit import AuditSummary
+from tiepoint.core.audit_quality import Delta
 from tiepoint.report.audit import audit_page
 from tiepoint.report.marks import Mark, Style, short
 from tiepoint.report.table import IN_WORDS, TOO_FEW, Drawing, Page, Section

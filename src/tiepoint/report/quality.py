@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from tiepoint.core.result import Groups, Summary
+from tiepoint.core.figure import Groups
+from tiepoint.core.result import Summary
 from tiepoint.report.table import (
     DOUBT,
     DOUBTED,

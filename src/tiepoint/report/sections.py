@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tiepoint.core.result import ArmFigures, CandidateResult, Conditions, Figure, Norms, Summary, Truncation
+from tiepoint.core.figure import Figure, Norms, Truncation
+from tiepoint.core.result import ArmFigures, CandidateResult, Conditions, Summary
 from tiepoint.report.table import NONE, Table, arms_of, figure, number, rate, whole
 
 

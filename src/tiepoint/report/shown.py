@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tiepoint.core.comparison import Comparison, Movement
-from tiepoint.core.result import Figure, Summary
+from tiepoint.core.figure import Figure
+from tiepoint.core.result import Summary
 from tiepoint.core.shown import Hit, Part, SideBySide
 from tiepoint.report.table import DOUBTED, IN_WORDS, NONE, TOO_FEW, Section, Table, figure, number
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tiepoint.core.result import BaselineResult, CandidateResult, Figure, Figures, Slices, Summary
+from tiepoint.core.figure import Figure, Figures, Slices
+from tiepoint.core.result import BaselineResult, CandidateResult, Summary
 
 Arm = CandidateResult | BaselineResult
 NONE = "–"

@@ -50,7 +50,7 @@ def search(
     returns       a Run with its proof. A document without a vector stays eligible and is never found; a query without one is
                   a miss
     raises        CannotRun where a score lies outside its proven bounds: the machine's matrix product is broken
-    source        search/certificate.py; DESIGN.md, section 5
+    source        search/certificate.py
     """
     documents, queries = space.documents, space.queries
     threads = threads or processors()

@@ -1,7 +1,7 @@
 """The one function that makes every vector score: a float64 sum in one fixed order.
 
 Eight lanes, then a fixed tree, no fused multiply-add, never BLAS, whose last bits change with the shape of the product
-and so make or break ties. Two rows with equal bytes get equal scores wherever they stand (DESIGN.md, section 5).
+and so make or break ties. Two rows with equal bytes get equal scores wherever they stand.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ def score(queries: NDArray[np.floating], rows: NDArray[np.floating], metric: Met
     rows      (rows, dimension): finite float16, float32 or float64
     metric    cosine: dot / (|q| |d|), so no vector may be zero; dot; euclidean: minus the distance
     returns   (queries, rows) float64, the same for any block size, any order of rows, any number of threads
-    source    DESIGN.md, section 5, "Score"
     """
     asked = _padded(queries)
     result = np.empty((len(queries), len(rows)), dtype=np.float64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tiepoint.stats.paired import least_units
 
 FEWEST = 20
-"""Below so many independent queries the rule's error rate was not shown to hold (DESIGN.md, section 5, Decision)."""
+"""Below so many independent queries the rule's error rate was not shown to hold, see docs/decision.md."""
 
 
 def fewest(

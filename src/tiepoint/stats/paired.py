@@ -1,7 +1,7 @@
 """One-sided bounds of paired differences between arms, after one imagined unit with the worst possible difference.
 
 Without the imagined unit, losses too rare to be in the sample go unseen, and a candidate that loses everything on one
-query in fifty passes as harmless (DESIGN.md, section 5, "Decision"). A bound is the mean under weights drawn at random over
+query in fifty passes as harmless. A bound is the mean under weights drawn at random over
 the units and the imagined one, exceeded in a share of the draws that is the error allowed: Gaffke's bound. For differences of
 one size it is the exact binomial bound; docs/decision.md says how often it fails for others.
 """

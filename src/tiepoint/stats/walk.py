@@ -1,4 +1,4 @@
-"""The walk of the decision rule: from the cheapest arm, in, out or open (DESIGN.md, section 5, "Decision")."""
+"""The walk of the decision rule: from the cheapest arm, in, out or open. docs/decision.md states it."""
 
 from __future__ import annotations
 

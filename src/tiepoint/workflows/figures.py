@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from tiepoint.core.result import ArmFigures, Bounds, Figure, Ties
+from tiepoint.core.figure import Bounds, Figure, Ties
+from tiepoint.core.result import ArmFigures
 from tiepoint.core.run import Run
 from tiepoint.core.study import Study
 from tiepoint.measures import parse

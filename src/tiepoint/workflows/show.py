@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tiepoint.core.result import BaselineResult, CandidateResult, Group, Groups, Result, Slices, Summary
+from tiepoint.core.figure import Group, Groups, Slices
+from tiepoint.core.result import BaselineResult, CandidateResult, Result, Summary
 from tiepoint.core.shown import Found, Gold, Hit, Kind, Part, PartFigures, SideBySide
 from tiepoint.errors import CannotRun, InputError, did_you_mean, some
 from tiepoint.workflows.slices import UNFILTERED

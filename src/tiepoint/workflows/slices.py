@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.result import Denominators
+from tiepoint.core.figure import Denominators
 from tiepoint.core.study import Study
 from tiepoint.search.eligibility import Eligibility
 from tiepoint.search.masks import Masks
@@ -58,7 +58,7 @@ def views(study: Study) -> dict[str, View]:
 
 
 def slices(study: Study, by_name: dict[str, View]) -> list[Slice]:
-    """The four slices of DESIGN.md, section 5; one without queries stands with none."""
+    """All queries without the filter; those with a region under it, and without it; rare ones under it. Each may hold none."""
     every = np.arange(len(study.queries))
     placed = np.flatnonzero(study.queries.has_region)
     return [

@@ -12,7 +12,7 @@ class Entry(BaseModel):
 
 
 class ContractEntry(Entry):
-    """A contract (DESIGN.md, section 4). An optional field is left out where it is not stated, never null."""
+    """A contract, see core.contract.Contract. An optional field is left out where it is not stated, never null."""
 
     space_id: str
     provider: str

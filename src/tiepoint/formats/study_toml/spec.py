@@ -1,4 +1,4 @@
-"""What study.toml may say: every table and key with its type and default (DESIGN.md, section 6)."""
+"""What study.toml may say: every table and key with its type and default."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from tiepoint.core.audit import NONE, Access, AccessTest, Offenders
+from tiepoint.core.audit_findings import NONE, Access, AccessTest, Offenders
 from tiepoint.core.space import Vectors
 from tiepoint.stats.resample import stream
 from tiepoint.workflows.audit.asked import (

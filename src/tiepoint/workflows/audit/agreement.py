@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Agreement
+from tiepoint.core.audit_quality import Agreement
 from tiepoint.measures import parse_agreement
 from tiepoint.measures.agreement import entered
 from tiepoint.measures.jaccard import AGREEMENT as JACCARD

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Offenders
+from tiepoint.core.audit_findings import Offenders
 from tiepoint.core.study import Study
 from tiepoint.errors import FIRST
 

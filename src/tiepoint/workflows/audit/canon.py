@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Canon, CanonField
+from tiepoint.core.audit_findings import Canon, CanonField
 from tiepoint.core.held import Held
 from tiepoint.workflows.audit.bounds import Bounds, Seen
 from tiepoint.workflows.audit.findings import item_findings, together

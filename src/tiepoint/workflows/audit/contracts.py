@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from tiepoint.core.audit import Contracts, FieldDifference
+from tiepoint.core.audit_findings import Contracts, FieldDifference
 from tiepoint.core.contract import Contract
 from tiepoint.core.held import Held
 from tiepoint.workflows.audit.bounds import EVERYTHING, Bounds, Seen

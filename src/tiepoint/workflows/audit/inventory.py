@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Holding, Inventory
+from tiepoint.core.audit_findings import Holding, Inventory
 from tiepoint.core.held import Held, Ledger
 from tiepoint.workflows.audit.bounds import Bounds, Seen
 from tiepoint.workflows.audit.findings import Side, item_findings, together

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Delta
+from tiepoint.core.audit_quality import Delta
 from tiepoint.measures import parse
 from tiepoint.stats.direction import in_order_of_values
 from tiepoint.stats.enough import FEWEST, fewest
@@ -34,7 +34,7 @@ def tolerated(pair: Pair, group: Part) -> float:
 
 
 def least(pair: Pair, group: Part, sizes: NDArray[np.float64]) -> int:
-    """The independent queries that a group must have to decide anything, see core.audit.Delta.
+    """The independent queries that a group must have to decide anything, see core.audit_quality.Delta.
 
     sizes   scored queries of each of its clusters
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiepoint.core.audit import Lost, Ranked
+from tiepoint.core.audit_quality import Lost, Ranked
 from tiepoint.stats.difference import SAME
 from tiepoint.workflows.audit.pair import Pair, Part, Side
 from tiepoint.workflows.show import HIDDEN_ANSWER, NO_READERS

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Provenance, Stratum
+from tiepoint.core.audit_findings import Provenance, Stratum
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.contract import Contract, Role
 from tiepoint.core.held import Held

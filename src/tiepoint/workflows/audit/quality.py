@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Delta, Quality
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.stats.difference import Intervals, Pairs, by_values, intervals
 from tiepoint.stats.holm import holm
 from tiepoint.stats.randomisation import sign_flip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from tiepoint.core.audit import Canon, Contracts, Inventory, Provenance, VectorCheck
+from tiepoint.core.audit_findings import Canon, Contracts, Inventory, Provenance, VectorCheck
 from tiepoint.core.gates import Gates
 from tiepoint.core.held import Held
 from tiepoint.core.study import Study

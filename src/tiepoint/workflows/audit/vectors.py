@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tiepoint.core.audit import Offenders, VectorCheck
+from tiepoint.core.audit_findings import Offenders, VectorCheck
 from tiepoint.core.held import Held
 from tiepoint.core.ids import content_hash
 from tiepoint.encoding.check import Checked, check_vectors

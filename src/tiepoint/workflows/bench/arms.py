@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tiepoint.core.candidate import Candidate
 from tiepoint.core.contract import Contract
-from tiepoint.core.result import ArmFigures, CandidateResult, Norms, Status, Truncation
+from tiepoint.core.figure import Norms, Truncation
+from tiepoint.core.result import ArmFigures, CandidateResult, Status
 from tiepoint.core.space import Vectors
 from tiepoint.core.study import Study
 from tiepoint.encoding.check import vector_norms

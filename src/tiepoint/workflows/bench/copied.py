@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from tiepoint.core.result import Copied
+from tiepoint.core.figure import Copied
 from tiepoint.core.study import Study
 from tiepoint.core.words import words
 from tiepoint.errors import FIRST

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tiepoint.core.result import CutRecall, Figure
+from tiepoint.core.figure import CutRecall, Figure
 from tiepoint.core.study import Study
 from tiepoint.encoding.encoded import Encoded
 from tiepoint.stats.interval import bca, trusted

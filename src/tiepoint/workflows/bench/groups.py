@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiepoint.core.result import Group, Groups
+from tiepoint.core.figure import Group, Groups
 from tiepoint.core.study import Study
 from tiepoint.workflows.cells import Kind, cells, shown
 from tiepoint.workflows.enough import Enough

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiepoint.core.result import Suspects
+from tiepoint.core.figure import Suspects
 from tiepoint.core.study import Study
 from tiepoint.errors import some
 from tiepoint.workflows.cells import SMALL_CELL, told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from tiepoint.core.figure import Figure, Groups
 from tiepoint.core.report import (
     AgainstCost,
     ArmFigure,
@@ -17,7 +18,7 @@ from tiepoint.core.report import (
     Recalls,
     Turn,
 )
-from tiepoint.core.result import BaselineResult, CandidateResult, Figure, Groups, Summary
+from tiepoint.core.result import BaselineResult, CandidateResult, Summary
 from tiepoint.report.table import Arm, arms_of, headline, main_recall
 
 PRICES = ("dimension", "documents_per_s", "bytes", "price")

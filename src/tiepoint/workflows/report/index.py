@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tiepoint.core.audit import Audit
+from tiepoint.core.figure import Figures
 from tiepoint.core.report import Entry, Index
-from tiepoint.core.result import Figures, Result, Summary
+from tiepoint.core.result import Result, Summary
 from tiepoint.errors import CannotRun, InputError, TiepointError, did_you_mean, some
 from tiepoint.report.html import index_html
 from tiepoint.report.shown import movements, sides
