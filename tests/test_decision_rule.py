@@ -61,6 +61,12 @@ def test_the_chance_is_the_share_of_random_weights() -> None:
     assert chance_positive(-values[None] * 0 + 1.0)[0] == 1.0
 
 
+def test_a_first_step_that_ends_on_the_pole_is_no_step() -> None:
+    values = np.array([[1.0] + [-0.5] * 8])
+    assert -values.sum() / (values**2).sum() == 1 / values.max(), "Newton's first step from 0"
+    assert chance_positive(values)[0] == pytest.approx(1.5**-8, abs=1e-6)
+
+
 @pytest.mark.parametrize("lost", [0, 1, 5, 40])
 def test_the_bound_of_whole_losses_is_clopper_and_pearsons(lost: int) -> None:
     exact = stats.binomtest(lost, 200, alternative="less").proportion_ci(confidence_level=0.95, method="exact").high
@@ -203,10 +209,17 @@ def test_the_rule_is_what_was_enumerated(gap: float, queries: int, wrong: float)
 
 
 def test_the_search_for_a_number_stops_where_there_is_none() -> None:
-    assert first_enough(lambda n: False, 100, 10) is None
-    assert first_enough(lambda n: True, 100, 10) == 10
-    assert 100 <= first_enough(lambda n: n >= 100, 5_000, 10) <= 110
-    assert 100 <= first_enough(lambda n: n >= 100, 20, 10) <= 110
+    assert first_enough(lambda n: 0.0, 100, 10) is None
+    assert first_enough(lambda n: 1.0, 100, 10) == 10
+
+
+@pytest.mark.parametrize("start", [10, 20, 99, 100, 5_000])
+def test_the_search_ends_at_the_number_from_whatever_it_starts(start: int) -> None:
+    assert 100 <= first_enough(lambda n: float(n >= 100), start, 10) <= 110, (
+        "a jump lies between two numbers that were tried"
+    )
+    steep = first_enough(lambda n: float(stats.norm.cdf(8 * math.log(n / 90))), start, 10)
+    assert steep == pytest.approx(90 * math.exp(stats.norm.ppf(0.8) / 8), abs=1), "a line in its quantile is met"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tiepoint.stats.paired import least_units
 from tiepoint.stats.population import MOST_ROWS, SINGLE, Mix, Population
 from tiepoint.stats.power import Supposed
 from tiepoint.stats.resample import stream
-from tiepoint.stats.settle import often, two_digits
+from tiepoint.stats.settle import how_often, rounded_up
 from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power
 from tiepoint.workflows.spreads import ASSUMED, suppositions
@@ -253,18 +253,31 @@ def test_measured_clusters_are_queries_of_one_dev_cluster() -> None:
     assert len(Population.measured(many, np.arange(4_000), mix).units.size) <= MOST_ROWS
 
 
-def test_a_number_is_named_to_two_digits_and_looked_at_closer_only_where_in_doubt() -> None:
-    assert [two_digits(n) for n in (7, 59, 99.5, 149, 201, 27_887)] == [7, 59, 100, 150, 210, 28_000]
+def test_a_number_is_rounded_up_by_less_than_a_twentieth_and_looked_at_closer_only_where_in_doubt() -> None:
+    told = {
+        7: 7,
+        59: 59,
+        99.5: 100,
+        101: 105,
+        149: 150,
+        199: 200,
+        201: 210,
+        1_920: 1_950,
+        27_887: 28_000,
+        999_999: 1_000_000,
+    }
+    assert {n: rounded_up(n) for n in told} == told
+    assert all(n <= rounded_up(n) < 1.05 * n + 1 for n in range(1, 20_000))
     asked: list[int] = []
 
-    def holding(share: float) -> bool:
+    def holding(share: float) -> float:
         def held(samples: int) -> np.ndarray:
             asked.append(samples)
             return np.arange(samples) < share * samples
 
-        return often(held)
+        return how_often(held)
 
-    assert (holding(0.3), holding(1.0), holding(0.75), holding(0.85)) == (False, True, False, True)
+    assert [holding(share) for share in (0.3, 1.0, 0.75, 0.85)] == pytest.approx([0.3, 1.0, 0.75, 0.85])
     assert asked == [60, 60, 60, 140, 60, 140]
 
 

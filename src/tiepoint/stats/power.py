@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tiepoint.stats.enough import FEWEST, fewest
 from tiepoint.stats.population import Population
-from tiepoint.stats.settle import SAMPLES, first_enough, often, two_digits
+from tiepoint.stats.settle import POWER, SAMPLES, first_enough, how_often, rounded_up
 from tiepoint.stats.walk import IN, OPEN, OUT, walk
 
 HALVINGS = 9
@@ -58,11 +58,11 @@ class Supposed:
         if least is None or abs(difference - self.gap) < 1e-9 or share is None:
             return None
 
-        def enough(number: int) -> bool:
-            return often(lambda n: self._right(self._walked(number, share, rng=rng, samples=n), difference))
+        def chance(number: int) -> float:
+            return how_often(lambda n: self._right(self._walked(number, share, rng=rng, samples=n), difference))
 
-        found = first_enough(enough, least, least)
-        return None if found is None else two_digits(found)
+        found = first_enough(chance, least, least)
+        return None if found is None else rounded_up(found)
 
     @property
     def fewest(self) -> int | None:
@@ -101,7 +101,7 @@ class Supposed:
         share = self.population.shares(loss)
         if share is None:
             return False
-        return often(lambda n: self._settled(self._walked(number, share, rng=rng, samples=n), loss))
+        return how_often(lambda n: self._settled(self._walked(number, share, rng=rng, samples=n), loss)) >= POWER
 
     def _walked(
         self, number: int, share: NDArray[np.float64], *, rng: np.random.Generator, samples: int

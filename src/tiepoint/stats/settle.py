@@ -25,7 +25,9 @@ LIMIT = 1_000_000
 STEP, FURTHEST = 1.3, 4.0
 """The first ratio of the numbers that are tried, which grows as long as they lie on one side, and the largest."""
 NEAR = 1.1
-"""The answer is at most this ratio above a number that does not reach POWER: samples tell no nearer."""
+"""Two numbers this near to one another, of which one reaches POWER and one does not, are interpolated between."""
+WITHIN = 0.06
+"""Two standard errors of SAMPLES: what is interpolated is named unless its chance lies lower, since it jumps there."""
 RESAMPLES = 100
 """Of the units, to tell how far the number moves with the queries that happen to be here."""
 ENDS = (0.1, 0.9)
@@ -79,8 +81,8 @@ def settling(units: Units, *, gap: float, confidence: float, rng: np.random.Gene
     # By the normal approximation, which is quick, scaled to what was found by walking.
     guesses = np.maximum(_guesses(units, gap, confidence, counts), least)
     low, high = (np.quantile(guesses[1:], ENDS, method="inverted_cdf") / guesses[0] * named).tolist()
-    low = two_digits(max(low, least * float(units.size.mean())))
-    return Settling(named, min(low, named), None if high > LIMIT else max(two_digits(high), named))
+    low = rounded_up(max(low, least * float(units.size.mean())))
+    return Settling(named, min(low, named), None if high > LIMIT else max(rounded_up(high), named))
 
 
 def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.random.Generator) -> int | None:
@@ -97,57 +99,67 @@ def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.ra
     if guess > LIMIT:
         return None
 
-    def enough(number: int) -> bool:
+    def chance(number: int) -> float:
         def decided(samples: int) -> NDArray[np.bool_]:
             states = walked(units, number, gap=gap, confidence=confidence, rng=rng, samples=samples)
             return np.asarray((states == IN).any(axis=1))
 
-        return often(decided)
+        return how_often(decided)
 
-    found = first_enough(enough, max(least, round(guess)), least)
-    return None if found is None else two_digits(found * float(units.size.mean()))
+    found = first_enough(chance, max(least, round(guess)), least)
+    return None if found is None else rounded_up(found * float(units.size.mean()))
 
 
-def two_digits(number: float) -> int:
-    """Rounded up to two significant digits: more would tell of the samples, not of the population."""
-    step = int(10 ** max(0, len(str(math.ceil(number))) - 2))
+def rounded_up(number: float) -> int:
+    """Rounded up by less than a twentieth, to two significant digits, or to a 5 as the third: samples tell no more."""
+    digits = len(str(math.ceil(number)))
+    step = max(1, 10 ** (digits - 2) // (2 if number < 2 * 10 ** (digits - 1) else 1))
     return math.ceil(number / step) * step
 
 
-def often(held: Callable[[int], NDArray[np.bool_]]) -> bool:
-    """True where something holds in POWER of SAMPLES, or clearly in the FIRST of them. held: for so many new samples, bool."""
+def how_often(held: Callable[[int], NDArray[np.bool_]]) -> float:
+    """In what share of SAMPLES something holds, or of the FIRST alone where that is CLEAR of POWER. held: of so many new ones."""
     first = held(FIRST)
     if abs(first.mean() - POWER) > CLEAR:
-        return bool(first.mean() >= POWER)
-    return bool(np.concatenate([first, held(SAMPLES - FIRST)]).mean() >= POWER)
+        return float(first.mean())
+    return float(np.concatenate([first, held(SAMPLES - FIRST)]).mean())
 
 
-def first_enough(enough: Callable[[int], bool], start: int, least: int) -> int | None:
-    """Roughly the smallest number from `least` on that is enough, looked for from `start` outwards; None: above LIMIT."""
-    high, low, ratio = start, least - 1, STEP
-    if enough(start):
-        while high > least:
-            lower = max(least, math.floor(high / ratio))
-            if not enough(lower):
-                low = lower
+def first_enough(chance: Callable[[int], float], start: int, least: int) -> int | None:
+    """Roughly the smallest number from `least` on whose chance is POWER, looked for from `start` outwards; None: above LIMIT.
+
+    chance   of a number, as samples tell it; below `least` it is 0
+    """
+    low, high, ratio = (least - 1, 0.0), (start, chance(start)), STEP
+    if high[1] >= POWER:
+        while high[0] > least:
+            number = max(least, math.floor(high[0] / ratio))
+            tried = (number, chance(number))
+            if tried[1] < POWER:
+                low = tried
                 break
-            high, ratio = lower, min(ratio * ratio, FURTHEST)
+            high, ratio = tried, min(ratio * ratio, FURTHEST)
     else:
-        low = start
-        while True:
-            high, ratio = math.ceil(low * ratio), min(ratio * ratio, FURTHEST)
-            if high > LIMIT:
+        while high[1] < POWER:
+            low, number, ratio = high, math.ceil(high[0] * ratio), min(ratio * ratio, FURTHEST)
+            if number > LIMIT:
                 return None
-            if enough(high):
-                break
-            low = high
-    while high > low + 1 and high > NEAR * low:
-        middle = round(math.sqrt(low * high))
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+            high = (number, chance(number))
+    while high[0] > low[0] + 1 and high[0] > NEAR * low[0]:
+        number = round(math.sqrt(low[0] * high[0]))
+        tried = (number, chance(number))
+        low, high = (low, tried) if tried[1] >= POWER else (tried, high)
+    number = _between(low, high)
+    return number if number < high[0] and chance(number) >= POWER - WITHIN else high[0]
+
+
+def _between(low: tuple[int, float], high: tuple[int, float]) -> int:
+    """The number at which the chance is POWER, its normal quantile being a line in the logarithm of the number."""
+    below, above, sought = special.ndtri(
+        np.clip([low[1], high[1], POWER], 1 / (2 * FIRST), 1 - 1 / (2 * FIRST))
+    ).tolist()
+    way = (sought - below) / (above - below)
+    return max(low[0] + 1, math.ceil(low[0] * (high[0] / low[0]) ** way))
 
 
 def _guesses(units: Units, gap: float, confidence: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -65,7 +65,7 @@ def _saddle(values: Rows, times: Rows) -> Rows:
         slope, curve = _sum(times, tilted), _sum(times, tilted * tilted)
         high, low = np.where(slope > 0, at, high), np.where(slope > 0, low, at)
         step = at - slope / curve
-        step = np.where((step >= low) & (step <= high), step, (low + high) / 2)
+        step = np.where((step >= low) & (step < high), step, (low + high) / 2)  # at the first high is a pole
         moved, at = np.abs(step - at), step
         if (moved <= 1e-6 * at).all():  # the next step would move by the square of it
             break
