@@ -101,6 +101,8 @@ def test_the_printed_numbers_of_queries_to_settle_are_what_is_named() -> None:
         if i % 3 == 0:
             named = queries_to_settle(grid.as_units(found), gap=gap, confidence=0.95, rng=stream(i, "settle"))
             assert f"{named:,}" == rows[name][2], name
+    assert all(70 <= float(row[3]) <= 90 for row in rows.values()), "the promise of four times in five"
+    assert len(rows) == len(list(grid.settling()))
 
 
 @pytest.mark.slow
