@@ -57,6 +57,25 @@ def test_every_column_comes_as_the_file_has_it(tmp_path):
     assert held.documents.sum() == ROWS - 100 + 1
 
 
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("form", [pa.list_, pa.large_list])
+def test_text_of_every_type_is_the_same_text(tmp_path, kind, form):
+    plain = both(tmp_path).source
+    path = tmp_path / "again.parquet"
+    table = clean().table()
+    texts = ("id", "text", "role", "source_revision", "version")
+    columns = {
+        name: table.column(name).cast(kind) if name in texts else table.column(name) for name in table.schema.names
+    }
+    columns["acl"] = pa.array(table.column("acl").to_pylist(), form(kind))
+    pq.write_table(pa.table(columns), path)
+    assert pq.read_schema(path).field("text").type == kind
+    held = read_side(None, str(path), write_contract(tmp_path / "again.toml"))
+    assert rows_of(held, "d00000", "d00004") == rows_of(plain, "d00000", "d00004")
+    assert held.texts.equals(plain.texts)
+    assert held.table.equals(plain.table)
+
+
 def test_all_but_id_and_vector_may_be_absent_and_that_is_said(tmp_path):
     table = pa.table({"id": [3, 1], "vector": list(unit(2)), "acls": [["a"], ["b"]]})
     pq.write_table(table, tmp_path / "a.parquet")

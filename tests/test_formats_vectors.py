@@ -39,6 +39,14 @@ def test_npy(tmp_path, dtype):
     assert "2 x 3" in read.form
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_ids_of_every_type_of_text(tmp_path, kind):
+    path = parquet(tmp_path, pa.array(["a", "b"], kind), pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32())))
+    assert read_vectors(path).ids == ("a", "b")
+
+
 def test_npy_is_mapped_not_read(tmp_path):
     assert isinstance(read_vectors(npy(tmp_path, np.ones((2, 3), dtype=np.float32))).array, np.memmap)
 

@@ -149,7 +149,8 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
     kind, vector = schema.field("id").type, schema.field("vector").type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
+    fit = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer)
+    if not any(is_kind(kind) for is_kind in fit):
         problems.add(f"{path.name}: the column id holds {kind}, not text", where=str(path), fix="write ids as text")
     lists = pa.types.is_list(vector) or pa.types.is_large_list(vector) or pa.types.is_fixed_size_list(vector)
     if not lists or not pa.types.is_floating(vector.value_type):

@@ -191,7 +191,8 @@ def mask(found: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
 
 def _is_text(kind: pa.DataType, *, empty: bool = False) -> bool:
     """Whether a type is text; empty: also that of a column in which everything is null."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or (empty and pa.types.is_null(kind)))
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(is_kind(kind) for is_kind in texts) or (empty and bool(pa.types.is_null(kind)))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
