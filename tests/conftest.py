@@ -1,4 +1,7 @@
-"""Where the real corpora lie. Tests read them and skip with a reason where they are absent; the project holds none of them."""
+"""What many tests are given: the command line, the demonstration, and where the real corpora lie.
+
+Tests read the corpora and skip with a reason where they are absent; the project holds none of them.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from command import Command
 from picture import Demonstration, demonstration
 
 pytest.register_assert_rewrite(
-    "browser", "pages", "recorded", "studies"
+    "browser", "fixture_kit", "pages", "recorded", "refusals", "studies"
 )  # helpers that assert do so under python -O too
 SHARED = Path(os.environ.get("TIEPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -21,6 +25,12 @@ def corpus_folder(name: str) -> Path:
     if not (folder / "corpus.jsonl").is_file():
         pytest.skip(f"not executed: the corpus {name} is not beside the project (TIEPOINT_DATA names its folder)")
     return folder
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, called in this process."""
+    return Command(monkeypatch, capsys)
 
 
 @pytest.fixture

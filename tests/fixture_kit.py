@@ -1,4 +1,4 @@
-"""The bundled fixture, and any change to it, for tests of the strict fixture and of its audit."""
+"""The bundled fixture, any change to it, what is refused and what is told of it, for tests of the fixture and its audit."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from command import Answer, Command
 from tiepoint.core.fixture_audit import FixtureAudit
-from tiepoint.formats.fixture_json import parse_fixture
+from tiepoint.errors import InputError
+from tiepoint.formats.fixture_json import LAYERS, dump_audit, parse_fixture
 from tiepoint.workflows.fixture.file import bundled_bytes
 from tiepoint.workflows.fixture.run import audit_fixture
 
 Tree = dict[str, Any]
-BUNDLED: Tree = json.loads(bundled_bytes())
+TEXT = bundled_bytes()
+BUNDLED: Tree = json.loads(TEXT)
 
 
 def changed(change: Callable[[Tree], object]) -> Tree:
@@ -37,8 +41,33 @@ def written(tree: Tree) -> bytes:
     return json.dumps(tree, ensure_ascii=False).encode()
 
 
+def refused(content: Tree | bytes) -> list[tuple[str, str, str]]:
+    """(layer, what, where) of every problem."""
+    raw = content if isinstance(content, bytes) else written(content)
+    with pytest.raises(InputError) as caught:
+        parse_fixture(raw, name="fixture.json")
+    found = []
+    for problem in caught.value.problems:
+        layer, _, what = problem.what.partition(": ")
+        assert layer in LAYERS, problem
+        assert problem.fix, problem
+        assert problem.where.startswith("fixture.json"), problem
+        found.append((layer, what, problem.where))
+    return found
+
+
 def audited(tree: Tree, k: int = 3) -> FixtureAudit:
     return audit_fixture(parse_fixture(written(tree), name="fixture.json"), k=k)
+
+
+def told(tree: Tree, k: int = 3) -> Tree:
+    """What --json prints of a fixture."""
+    return json.loads(dump_audit(audited(tree, k)))
+
+
+def cases_of(answer: Tree, space: str) -> Tree:
+    """The cases that --json prints of a space, by their id."""
+    return {one["case_id"]: one for one in answer["spaces"][space]["evaluation"]["details"]}
 
 
 def of_file(command: Command, folder: Path, content: Tree | bytes, *more: object) -> Answer:

@@ -1,4 +1,4 @@
-"""The sample study as JSON lines, CSV with BOM, TSV and Parquet."""
+"""The sample study and the small one as JSON lines, CSV with BOM, TSV and Parquet."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sample import documents, questions, write_sample
+from studies import DOCUMENTS, JUDGEMENTS, QUERIES, write_study
 
 FORMS = ("jsonl", "csv", "tsv", "parquet")
+COLUMNS = ("_id", "title", "text", "groups", "region", "subgroups", "rare", "cluster")
 Row = dict[str, object]
 
 
@@ -71,4 +73,25 @@ def write_form(folder: Path, form: str, **how: object) -> Path:
         write_rows(folder / f"{name}.{form}", rows)
     toml = folder / "study.toml"
     toml.write_text(toml.read_text(encoding="utf-8").replace(".jsonl", f".{form}"), encoding="utf-8")
+    return folder
+
+
+def full(rows: Sequence[Row]) -> list[Row]:
+    """The rows with every column in each."""
+    names = [name for name in COLUMNS if any(name in row for row in rows)]
+    return [{name: row.get(name) for name in names} for row in rows]
+
+
+def studied(folder: Path, form: str, *, corpus: dict[str, object] | None = None, judgements: str = JUDGEMENTS) -> Path:
+    """The small study with its corpus and queries in this form; corpus: keys of its table to change."""
+    write_study(
+        folder,
+        documents=None,
+        questions=None,
+        judgements=judgements,
+        corpus={"path": f"corpus.{form}", **(corpus or {})},
+        queries={"path": f"queries.{form}"},
+    )
+    write_rows(folder / f"corpus.{form}", full(DOCUMENTS))
+    write_rows(folder / f"queries.{form}", full(QUERIES))
     return folder

@@ -11,6 +11,7 @@ import numpy as np
 import tiepoint as tp
 from sample import contract
 from test_differential import written
+from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.corpus import Corpus
 from tiepoint.core.qrels import Qrels
 from tiepoint.core.queries import Queries
@@ -99,3 +100,19 @@ def ranking(study: Study, wanted: Mapping[str, Sequence[str]]) -> Space:
         Vectors(documents, np.arange(len(row))),
         Vectors(np.eye(asked, dtype=np.float32), np.arange(asked)),
     )
+
+
+def lists(wanted: dict[str, tuple[int, int]]) -> dict[str, list[str]]:
+    """Ten hits for each query: the first of its ten relevant documents d000.., then others that are not. (found, other)."""
+    return {q: [*DOCUMENTS[:found], *DOCUMENTS[other : other + 10 - found]] for q, (found, other) in wanted.items()}
+
+
+def judged_all(queries: list[str], relevant: int = 10) -> list[tuple[str, str, int]]:
+    return [(q, d, 1 if i < relevant else 0) for q in queries for i, d in enumerate(DOCUMENTS)]
+
+
+def whole(
+    quality: Quality, measure: str = "recall@10", subgroup: str | None = None, region: str | None = None
+) -> Delta:
+    wanted = ("unfiltered", measure, subgroup, region)
+    return next(d for d in quality.deltas if (d.slice, d.measure, d.subgroup, d.region) == wanted)

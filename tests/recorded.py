@@ -30,8 +30,8 @@ CANDIDATE = """
 id = "{id}"
 embedder = "callable"
 cache = true
-options = {{ function = "own:{function}" }}
-contract = {{ provider = "test", model = "{function}", revision = "1", dimension = 64, metric = "cosine", normalized = false, \
+options = {{ function = "{module}:{function}" }}
+contract = {{ provider = "test", model = "{function}", revision = "1", dimension = 64, metric = "{metric}", normalized = false, \
 dtype = "float32", query_role = "query", document_role = "document" }}
 """
 WORDS = {"words": "encode", "letters": "encode_letters"}
@@ -43,7 +43,8 @@ def runnable(folder: Path, *, candidates: dict[str, str] | None = None, **how: o
     (folder / "own.py").write_text(MODULE, encoding="utf-8")
     with (folder / "study.toml").open("a", encoding="utf-8") as file:
         file.writelines(
-            CANDIDATE.format(id=name, function=function) for name, function in (candidates or WORDS).items()
+            CANDIDATE.format(id=name, function=function, module="own", metric="cosine")
+            for name, function in (candidates or WORDS).items()
         )
     return folder
 

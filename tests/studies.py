@@ -99,15 +99,14 @@ def write_study(
 
 
 def study_text(candidates: Sequence[Mapping[str, object]] = (), **tables: Mapping[str, object] | None) -> str:
-    lines = []
-    for table in [*TABLES, *(name for name in tables if name not in TABLES)]:
-        change = tables.get(table, {})
-        if change is not None:
-            keys = {**TABLES.get(table, {}), **change}
-            lines += [f"[{table}]", *(f"{k} = {toml_value(v)}" for k, v in keys.items() if v is not None), ""]
-    for candidate in candidates:
-        lines += ["[[candidate]]", *(f"{key} = {toml_value(value)}" for key, value in candidate.items()), ""]
-    return "\n".join(lines)
+    changes = {name: tables.get(name, {}) for name in [*TABLES, *(name for name in tables if name not in TABLES)]}
+    stated = {name: {**TABLES.get(name, {}), **change} for name, change in changes.items() if change is not None}
+    return tables_text(stated) + "".join(_table("[[candidate]]", candidate) for candidate in candidates)
+
+
+def tables_text(tables: Mapping[str, Mapping[str, object]]) -> str:
+    """Tables as study.toml holds them; a key that is None is left out."""
+    return "".join(_table(f"[{name}]", keys) for name, keys in tables.items())
 
 
 def rows_with(rows: Rows, **changes: Mapping[str, object]) -> list[dict[str, object]]:
@@ -126,6 +125,11 @@ def refusal(folder: Path) -> str:
         load_study(folder)
     assert refused.value.exit_code == 2
     return str(refused.value)
+
+
+def _table(head: str, keys: Mapping[str, object]) -> str:
+    lines = [head, *(f"{key} = {toml_value(value)}" for key, value in keys.items() if value is not None), ""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _bytes(content: Rows | str | bytes) -> bytes:

@@ -13,9 +13,8 @@ import pytest
 
 from measured import groups_of, run_of
 from plain_audit import SEEDS, Plain
-from ranked_spaces import DOCUMENTS, made_pair, ranking, small
+from ranked_spaces import DOCUMENTS, made_pair, ranking, small, whole
 from test_agreement import plain_jaccard, plain_rbo
-from test_audit_quality import whole
 from test_differential import made_study, near
 from tiepoint.core.audit_quality import Agreement
 from tiepoint.core.gates import Gates

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from test_gates import DELTA, GOOD, quality, ruled
+from gates_kit import DELTA, GOOD, quality, ruled
 from tiepoint.core.audit_quality import Delta
 from tiepoint.core.gates import Gates
 from tiepoint.workflows.audit.loss import Sampled

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ranked_spaces import DOCUMENTS, ranking, small
-from test_audit_quality import judged_all, lists, whole
-from test_gates import GOOD, ruled
+from gates_kit import GOOD, ruled
+from ranked_spaces import DOCUMENTS, judged_all, lists, ranking, small, whole
 from tiepoint.core.audit import GateResult
 from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates

@@ -18,6 +18,7 @@ import tiepoint as tp
 from command import Command
 from sample import contract, hashing, write_sample
 from tiepoint.report.shown import movements, sides
+from tiepoint.report.table import Section
 from tiepoint.stats import direction
 from tiepoint.stats.direction import Spans, in_order_of_values, least_for_direction
 from tiepoint.workflows.tables import PER_QUERY, QUERIES
@@ -81,11 +82,12 @@ def test_two_queries_show_no_direction_and_it_is_said_how_many_would(base: tp.Re
     assert found.low is not None
     assert found.low > 0, "the interval of the two alone leaves out 0"
     assert (found.direction, found.least, found.clusters) == ("too few", 6, 2)
-    text = movements(tp.compare(valued(base, [0.0, 0.0]), valued(base, [0.1, 0.05]))).tables[0]
+    page = movements(tp.compare(valued(base, [0.0, 0.0]), valued(base, [0.1, 0.05])))
+    text = page.tables[0]
     assert "Too few: at least 6 independent queries." in text.note
     assert text.rows[0][-1] == "too few"
     assert text.rows[0][5].endswith("]?"), "an interval of two queries is not trusted"
-    assert "question mark" in text.note
+    assert any("question mark" in line for line in page.lines)
 
 
 def test_the_least_number_is_the_first_at_which_all_gaining_all_is_shown(base: tp.Result) -> None:
@@ -286,8 +288,9 @@ def test_directions_are_counted_and_corrected_within_their_table(tmp_path: Path)
     assert {m.measure for m in found.movements if m.p_holm is None} == {"pooled_recall@3", "Judged@3"}
     assert {m.direction for m in found.movements if m.p_holm is None} <= {"not tested", "equal"}
     page = movements(found)
+    assert sum("two-sided, 95 % for all of one table together (Holm)" in line for line in page.lines) == 1
     for table in page.tables:
-        assert "8 directions are asked here, two-sided, 95 % for all of this table together (Holm)" in table.note
+        assert table.note.startswith("8 directions asked, with one imagined ")
     assert f"{found.tests} directions are asked in {len(page.tables)} tables" in " ".join(sides(found).lines)
     (least,) = {m.least for m in asked if m.slice == "filtered"}
     even = Spans(np.zeros(2), np.zeros(2), np.arange(2))
@@ -295,6 +298,25 @@ def test_directions_are_counted_and_corrected_within_their_table(tmp_path: Path)
     assert of_even == [6, 9], "the more are asked, the more queries it takes"
     assert least is not None
     assert least > of_even[1], "uneven clusters take more"
+
+
+def test_what_holds_for_every_table_is_printed_once(base: tp.Result) -> None:
+    one = moved(valued(base, [0.0] * 40), valued(base, [0.5] * 40))
+    found = tp.compare(valued(base, [0.0] * 40), valued(base, [0.5] * 40))
+
+    def page(*tables: tp.Movement) -> Section:
+        return movements(dataclasses.replace(found, movements=tables))
+
+    other = dataclasses.replace(one, slice="rare")
+    same = page(one, other)
+    assert same.lines[-1] == "In every table: 1 direction asked, with one imagined query."
+    assert [table.note for table in same.tables] == ["", ""]
+    apart = page(one, dataclasses.replace(other, largest=3))
+    assert apart.lines == same.lines[:-1]
+    notes = ["1 direction asked, with one imagined query.", "1 direction asked, with one imagined cluster of 3 queries."]
+    assert [table.note for table in apart.tables] == notes
+    alone = page(one)
+    assert (alone.lines, alone.tables[0].note) == (apart.lines, notes[0])
 
 
 def test_a_family_hides_what_one_test_alone_would_show(base: tp.Result) -> None:
@@ -330,8 +352,10 @@ def test_a_result_without_tie_ranges_compares_without_directions(
     found = tp.compare(tp.load_result(place), again)
     assert {m.direction for m in found.movements} == {"no tie ranges"}
     assert found.tests == 0
-    assert PARTED in movements(found).tables[0].note
-    assert "asked here" not in movements(found).tables[0].note
+    page = movements(found)
+    assert PARTED in " ".join(page.lines)
+    assert "Directions" not in " ".join(page.lines)
+    assert {table.note for table in page.tables} == {""}
 
 
 OLDER = {

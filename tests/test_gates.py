@@ -4,118 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 
-from tiepoint.core.audit import GateResult, Outcome
-from tiepoint.core.audit_findings import (
-    NONE,
-    Access,
-    AccessTest,
-    Canon,
-    CanonField,
-    Contracts,
-    Holding,
-    Inventory,
-    Offenders,
-    Provenance,
-    VectorCheck,
+from gates_kit import (
+    DELTA,
+    FEW,
+    GOOD,
+    GROUP,
+    HOLDING,
+    LOST,
+    MANY,
+    NO_STUDY,
+    NORTH,
+    TEST,
+    UNKNOWN,
+    canon,
+    field,
+    holding,
+    per_query,
+    quality,
+    ruled,
+    sampled,
+    vectors,
 )
-from tiepoint.core.audit_quality import Delta, Quality
+from tiepoint.core.audit import Outcome
+from tiepoint.core.audit_findings import Access, Offenders
 from tiepoint.core.gates import Gates
 from tiepoint.gates import gates as every_gate
-from tiepoint.gates import overall
-from tiepoint.gates.gate import Findings, counted, listed, named, percent
-from tiepoint.workflows.audit.rows import PER_QUERY
-
-NO_STUDY = "no study was named"
-MANY = Offenders(1_234, tuple(f"d{i}" for i in range(10)))
-FEW = Offenders(2, ("d1", "d2"))
-HOLDING = Holding(
-    rows=110, documents=100, queries=10, duplicates=NONE, tombstones=NONE, returned=NONE, watermark=None, wanted=110,
-    encoded=10, cached=100, failed=0, closed=True, bytes=1_760,
-)  # fmt: skip
-VECTORS = VectorCheck(
-    shape=None, dtype=None, not_finite=NONE, zero=NONE, off_norm=NONE, norm_min=1.0, norm_median=1.0, norm_max=1.0,
-    shared_vector=NONE, split_text=NONE, texts_known=True, constant=(), collapsed=(),
-)  # fmt: skip
-SAMPLED = Provenance(sampled=300, elsewhere=0, share=0.0, low=0.0, high=0.0122, agreement=0.99)
-UNKNOWN = Provenance(reason="nothing here can embed its texts again")
-DELTA = Delta(
-    measure="nDCG@10", slice="filtered", subgroup=None, n=200, clusters=180, source=0.7, target=0.71, difference=0.01,
-    low=-0.005, high=0.03, worst=-0.01, p=0.4, p_holm=1.0, wins=40, losses=30, ties=130, enough=True, best=0.04,
-    least_loss=0.0166, target_low=0.66, target_high=0.75, p_lost=0.999, p_below=0.4,
-)  # fmt: skip
-TEST = AccessTest(name="nobody finds anything", side="source", looked_at=10, broken=NONE)
-
-
-def quality(*deltas: Delta) -> Quality:
-    return Quality(deltas=deltas, randomised=len(deltas), level=0.95, lost=(), source_missing=0, target_missing=0)
-
-
-def canon(**fields: CanonField) -> Canon:
-    names = ("role", "content_hash", "acl", "source_revision", "version")
-    every = tuple(fields.get(n, CanonField(field=n, compared=110, unknown=0, mismatches=NONE)) for n in names)
-    return Canon(fields=every, match=not any(f.mismatches.count for f in every))
-
-
-def field(name: str, *, compared: int = 110, unknown: int = 0, mismatches: Offenders = NONE) -> CanonField:
-    return CanonField(field=name, compared=compared, unknown=unknown, mismatches=mismatches)
-
-
-def per_query(**values: tuple[float | None, float | None, float, float] | None) -> pa.Table:
-    """Query to (source, target, worst, best) on the slice `filtered`; None: it stands there unscored."""
-    rows = []
-    for query, of in values.items():
-        source, target, worst, best = of if of is not None else (None,) * 4
-        name, _, slice_name = query.partition("__")
-        rows.append(
-            {"slice": slice_name or "filtered", "query": name, "measure": "nDCG@10", "source": source, "target": target,
-             "difference": None, "weight": 1.0, "worst": worst, "best": best}
-        )  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=PER_QUERY)
-
-
-GOOD = Findings(
-    contracts=Contracts(source_signature="a", target_signature="b", comparable=False, differences=()),
-    inventory=Inventory(source=HOLDING, target=HOLDING, only_source=NONE, only_target=NONE, shared=110),
-    canon=canon(),
-    source_vectors=VECTORS,
-    target_vectors=VECTORS,
-    source_provenance=SAMPLED,
-    target_provenance=SAMPLED,
-    quality=quality(DELTA, replace(DELTA, subgroup="codes", n=60, clusters=60, least_loss=0.0487)),
-    access=Access(tests=(TEST, replace(TEST, side="target"))),
-    measure="nDCG@10",
-    slice="filtered",
-    loss=0.02,
-    per_query=per_query(q1=(0.5, 0.5, 0.0, 0.0)),
-    critical=("q1",),
-    reason=None,
-)
-WIDE = Gates(subgroup_loss=0.05)
-
-
-def ruled(name: str, found: Findings, gates: Gates = WIDE) -> GateResult | None:
-    """What one gate says."""
-    (gate,) = (gate for gate in every_gate() if gate.name == name)
-    return gate.judge(found, gates)
-
-
-def holding(**changes: object) -> Inventory:
-    return replace(GOOD.inventory, target=replace(HOLDING, **changes))
-
-
-def vectors(**changes: object) -> VectorCheck:
-    return replace(VECTORS, **changes)
-
-
-def sampled(**changes: object) -> Provenance:
-    return replace(SAMPLED, **changes)
-
-
-# Each gate, each outcome
-
+from tiepoint.gates.gate import counted, listed, named, percent
 
 Case = tuple[dict[str, object], Outcome | None, str]
 INVENTORY: list[Case] = [
@@ -222,9 +138,6 @@ CRITICAL: list[Case] = [
     ({"single": False, "per_query": per_query(q1=(0.9, 0.5, -0.4, -0.4))}, "fail", "at least one of 1 falls"),
     ({"quality": None, "reason": NO_STUDY}, "not executed", NO_STUDY),
 ]  # fmt: skip
-GROUP = replace(DELTA, subgroup="codes", worst=-0.04, clusters=60, least_loss=0.0487, least=59)
-NORTH = replace(GROUP, subgroup=None, region="North")
-LOST = replace(GROUP, difference=-0.3, worst=-0.4, best=-0.2, p_lost=0.02)
 SUBGROUPS: list[Case] = [
     ({}, "pass", "codes: +0.0100 [-0.0050, +0.0300], at worst -0.0100, 60 independent queries"),
     ({"quality": quality(DELTA)}, None, ""),
@@ -291,43 +204,6 @@ def test_no_gate_has_an_outcome_without_a_case(name: str) -> None:
         assert "undecided" in seen
 
 
-# Thresholds
-
-
-def outcome(name: str, gates: Gates, **changes: object) -> Outcome | None:
-    found = ruled(name, replace(GOOD, **changes), gates)
-    return None if found is None else found.outcome
-
-
-def test_no_significant_drop_is_no_pass() -> None:
-    """p says nothing against the move, the interval holds zero, and still a loss beyond the tolerated one may be there."""
-    shy = replace(DELTA, difference=-0.001, low=-0.05, high=0.05, worst=-0.06, best=0.06, p=0.97, p_holm=1.0)
-    assert outcome("mean quality", WIDE, quality=quality(shy)) == "undecided"
-    group = replace(shy, subgroup="codes", worst=-0.08)
-    assert outcome("subgroups", WIDE, quality=quality(DELTA, group)) == "undecided"
-    assert outcome("mean quality", WIDE, quality=quality(shy), loss=0.06) == "pass"
-
-
-def test_a_significant_drop_inside_the_tolerated_loss_passes() -> None:
-    sure = replace(DELTA, difference=-0.01, low=-0.015, high=-0.005, worst=-0.018, best=-0.002, p=0.0001, p_holm=0.0001)
-    assert outcome("mean quality", WIDE, quality=quality(sure)) == "pass"
-    assert outcome("mean quality", WIDE, quality=quality(replace(sure, p_lost=0.01)), loss=0.001) == "fail"
-
-
-def test_the_least_mean_needs_the_targets_own_bound() -> None:
-    cases = ((0.66, 0.9, "pass"), (0.661, 0.9, "undecided"), (0.75, 0.051, "undecided"), (0.751, 0.024, "fail"))
-    for least, p, expected in cases:
-        found = ruled(
-            "mean quality", replace(GOOD, quality=quality(replace(DELTA, p_below=p))), Gates(least_mean=least)
-        )
-        assert found is not None
-        assert found.outcome == expected, least
-        assert f"and has a mean of at least {least:g}" in found.threshold
-        assert "the target's own mean is between 0.6600 and 0.7500" in found.evidence
-    lost = quality(replace(DELTA, worst=-0.3, best=-0.1, p_lost=0.01))
-    assert outcome("mean quality", Gates(least_mean=0.5), quality=lost) == "fail", "the loss fails it all the same"
-
-
 def test_thresholds_are_said_as_they_were_written() -> None:
     gates = Gates(confidence=0.975, elsewhere=0.005, subgroup_loss=0.05)
     said = {name: ruled(name, GOOD, gates).threshold for name in CASES}  # type: ignore[union-attr]
@@ -340,21 +216,6 @@ def test_thresholds_are_said_as_they_were_written() -> None:
         found = ruled(name, nobody)
         assert found is not None
         assert "None" not in found.threshold + found.evidence
-
-
-def test_a_subgroup_loss_of_its_own_stands_for_the_mean_s() -> None:
-    group = quality(DELTA, replace(GROUP, worst=-0.04))
-    assert outcome("subgroups", Gates(), quality=group) == "undecided"
-    assert outcome("subgroups", Gates(subgroup_loss=0.04), quality=group) == "pass"
-
-
-def test_the_share_elsewhere_that_is_tolerated_decides() -> None:
-    some_are = sampled(elsewhere=4, low=0.004, high=0.034)
-    for tolerated, expected in ((0.0, "fail"), (0.0039, "fail"), (0.004, "undecided"), (0.034, "pass")):
-        assert outcome("provenance", Gates(elsewhere=tolerated), target_provenance=some_are) == expected, tolerated
-    odd = {"target_vectors": vectors(shared_vector=FEW), "target_provenance": some_are}
-    assert outcome("vectors", Gates(elsewhere=0.033), **odd) == "undecided"
-    assert outcome("vectors", Gates(elsewhere=0.034), **odd) == "pass"
 
 
 def test_evidence_stays_short_however_much_is_wrong() -> None:
@@ -386,21 +247,3 @@ def test_words_of_counts_and_shares() -> None:
     assert named(FEW) == "d1, d2"
     assert listed(["a"] * 5) == "a; a; a; a; a"
     assert listed(["a"] * 7).endswith("; and 2 more")
-
-
-# All gates together
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "expected"),
-    [
-        ((), "not executed"),
-        (("pass", "pass"), "pass"),
-        (("pass", "not executed"), "not executed"),
-        (("not executed", "undecided", "pass"), "undecided"),
-        (("undecided", "fail", "not executed", "pass"), "fail"),
-    ],
-)
-def test_the_worst_outcome_is_the_audits(outcomes: tuple[Outcome, ...], expected: Outcome) -> None:
-    results = [GateResult(name="g", outcome=o, mechanical=True, evidence="", threshold="") for o in outcomes]
-    assert overall(results) == expected

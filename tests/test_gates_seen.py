@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import tiepoint as tp
+from gates_kit import GOOD, NO_STUDY, SAMPLED, VECTORS, canon, field, sampled, vectors
 from sample import write_sample
-from test_gates import GOOD, NO_STUDY, SAMPLED, VECTORS, canon, field, sampled, vectors
 from tiepoint.core.audit_findings import Offenders, Provenance
 from tiepoint.core.gates import Gates
 from tiepoint.report.audit_tested import UNTOLD, hypotheses

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from test_gates import DELTA, GOOD, GROUP, LOST, NORTH, UNKNOWN, outcome, quality, ruled, sampled
+from gates_kit import DELTA, GOOD, GROUP, LOST, NORTH, UNKNOWN, outcome, quality, ruled, sampled
 from tiepoint.core.audit_findings import Stratum
 from tiepoint.core.gates import Gates
 from tiepoint.gates.tested import ALONE, EVERY_ONE

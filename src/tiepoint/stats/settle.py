@@ -112,8 +112,8 @@ def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.ra
 
 def rounded_up(number: float) -> int:
     """Rounded up by less than a twentieth, to two significant digits, or to a 5 as the third: samples tell no more."""
-    digits = len(str(math.ceil(number)))
-    step = max(1, 10 ** (digits - 2) // (2 if number < 2 * 10 ** (digits - 1) else 1))
+    ten = int(10 ** max(0, len(str(math.ceil(number))) - 2))
+    step = ten // 2 if ten > 1 and number < 20 * ten else ten
     return math.ceil(number / step) * step
 
 
@@ -155,10 +155,9 @@ def first_enough(chance: Callable[[int], float], start: int, least: int) -> int 
 
 def _between(low: tuple[int, float], high: tuple[int, float]) -> int:
     """The number at which the chance is POWER, its normal quantile being a line in the logarithm of the number."""
-    below, above, sought = special.ndtri(
-        np.clip([low[1], high[1], POWER], 1 / (2 * FIRST), 1 - 1 / (2 * FIRST))
-    ).tolist()
-    way = (sought - below) / (above - below)
+    rare = 1 / (2 * FIRST)
+    below, above, sought = special.ndtri(np.clip([low[1], high[1], POWER], rare, 1 - rare))
+    way = float((sought - below) / (above - below))
     return max(low[0] + 1, math.ceil(low[0] * (high[0] / low[0]) ** way))
 
 
