@@ -16,11 +16,6 @@ from tiepoint.workflows.audit.summary import WITHHELD
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
-@pytest.fixture
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """No packaged model is looked through for the contract of vectors that none of them made."""
     monkeypatch.setattr(provenance, "installed_candidates", list)

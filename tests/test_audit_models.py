@@ -29,11 +29,6 @@ options = { documents = "made/corpus.npy", queries = "made/queries.npy" }
 """Appended to the demonstration's study, which ends with [gates]."""
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 @pytest.mark.slow
 def test_minilm_fp32_to_int8_is_another_space_that_answers_nearly_alike(
     tmp_path: Path, command: Command, demo_run: Demonstration

@@ -20,11 +20,6 @@ CONTRACT = {
 CANDIDATES = [{**OWN, "contract": CONTRACT}]
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def checked(command: Command, folder: Path) -> dict:
     answer = command("check", folder, "--json")
     assert answer.code == 0, answer.err

@@ -27,11 +27,6 @@ def encode(texts, role):
 UNIT = "    v /= np.linalg.norm(v, axis=1, keepdims=True)\n"
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def own(folder: Path, body: str, *, claims: str = "", normalized: bool = True) -> Path:
     """The sample study, public, with one callable candidate whose module is HEAD and body."""
     write_sample(folder, public=True)

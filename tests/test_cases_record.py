@@ -17,11 +17,6 @@ from recorded import benched, change, runnable
 from sample import contract, documents, judgements, questions
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def of(folder: Path, name: str = "result") -> dict[str, object]:
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 

@@ -18,11 +18,6 @@ from sample import documents, judgements
 from tiepoint.report.payload import LONGEST_TEXT, safe
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def page_of(folder: Path) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 

@@ -53,11 +53,6 @@ def own(name: str, **more: object) -> dict[str, object]:
     }  # fmt: skip
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 @pytest.fixture(autouse=True)
 def _no_module_of_another_study() -> None:
     for name in ("alpha", "beta", "gamma"):

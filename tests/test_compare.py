@@ -313,7 +313,10 @@ def test_what_holds_for_every_table_is_printed_once(base: tp.Result) -> None:
     assert [table.note for table in same.tables] == ["", ""]
     apart = page(one, dataclasses.replace(other, largest=3))
     assert apart.lines == same.lines[:-1]
-    notes = ["1 direction asked, with one imagined query.", "1 direction asked, with one imagined cluster of 3 queries."]
+    notes = [
+        "1 direction asked, with one imagined query.",
+        "1 direction asked, with one imagined cluster of 3 queries.",
+    ]
     assert [table.note for table in apart.tables] == notes
     alone = page(one)
     assert (alone.lines, alone.tables[0].note) == (apart.lines, notes[0])
@@ -420,11 +423,6 @@ def test_a_definition_that_says_what_a_figure_is_must_be_the_same(tmp_path: Path
         return
     with pytest.raises(tp.InputError, match=f"only one of the results defines {name}"):
         tp.compare(without, result)
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def test_what_pooled_judgements_leave_open_may_turn_a_difference(base: tp.Result) -> None:

@@ -12,11 +12,6 @@ from command import Command
 from fixture_kit import Tree, case, changed, item, of_file, toy
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def test_V013_the_gain_decides_the_winner_and_is_named(command: Command, tmp_path: Path) -> None:
     """Grades (1,2,1,-,3) in one space and (-,3,1,2,1) in the other: linear gain prefers the first, ours the second."""
     spaces = {

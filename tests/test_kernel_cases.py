@@ -20,11 +20,6 @@ from tiepoint.search.first_pass import NAME
 Vector = Sequence[float]
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 PLACES = "region,within,aliases\nNorth,,\nSouth,,\nEmpty,,\n"
 
 

@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 import tiepoint as tp
-from command import Command
 from sample import hashing, write_sample
 from tiepoint.errors import InputError
 from tiepoint.formats.trec import read_run
 from tiepoint.report.page import main as main_table
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
 
 
 def run_text(*hits: tuple[str, str, object]) -> str:

@@ -25,12 +25,6 @@ from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power
 from tiepoint.workflows.spreads import ASSUMED, suppositions
 
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 ARCHIVE = 240
 CAND = """
 [[candidate]]

@@ -23,11 +23,6 @@ GRADE = 16
 FLAGS = {1: "tied", 2: "gone"}
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recorded result for readers in planning."""

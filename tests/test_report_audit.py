@@ -19,11 +19,6 @@ from tiepoint.report.table import NONE
 IN, OUT = 4, 8
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded_audit(tmp_path_factory.mktemp("audit"), readers=["planning"])

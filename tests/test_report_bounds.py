@@ -35,11 +35,6 @@ PLAIN = {"ESC": "\x1b[31m", "NUL": "\x00", "turn": "\u202e"}
 MEASURED = "an answer that they may not see"
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 def hidden_answers(result: Path) -> set[str]:
     gold = pq.read_table(result / "rows" / "gold.parquet").to_pylist()
     return {row["query"] for row in gold if row["grade"] >= 1 and not row["shown"]}

@@ -15,11 +15,6 @@ from recorded import benched, change, runnable
 from sample import documents, hashing, judgements, write_sample
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(monkeypatch, capsys)
-
-
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recorded result for readers in planning."""

@@ -158,7 +158,7 @@ def _between(low: tuple[int, float], high: tuple[int, float]) -> int:
     rare = 1 / (2 * FIRST)
     below, above, sought = special.ndtri(np.clip([low[1], high[1], POWER], rare, 1 - rare))
     way = float((sought - below) / (above - below))
-    return max(low[0] + 1, math.ceil(low[0] * (high[0] / low[0]) ** way))
+    return max(low[0] + 1, math.ceil(low[0] * math.pow(high[0] / low[0], way)))
 
 
 def _guesses(units: Units, gap: float, confidence: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
