@@ -22,10 +22,10 @@ from decision_tables import FEWER, SAMPLES, Case, Table
 from simulate_coverage import INTERVALS, RESAMPLES, coverage
 from tiepoint.stats.enough import FEWEST
 from tiepoint.stats.interval import EFFECTIVE
-from tiepoint.stats.population import Population
 from tiepoint.stats.power import Supposed
 from tiepoint.stats.resample import stream
 from tiepoint.stats.settle import queries_to_settle, walked
+from tiepoint.stats.stated import Stated
 from tiepoint.stats.units import Units
 from tiepoint.stats.walk import IN, OPEN, walk
 from tiepoint.workflows.spreads import ASSUMED
@@ -308,8 +308,7 @@ def power() -> str:
     for gap in (0.02, 0.05):
         for sd, unequal in ASSUMED:
             for arms in (2, 5):
-                population = Population.stated(sd, unequal, arms, rng=stream(1, "population"))
-                supposed = Supposed(population, gap, 0.95)
+                supposed = Supposed(Stated(sd, unequal, arms, 1), gap, 0.95)
                 cells = []
                 for number in numbers:
                     chance = supposed.chance(number, 0.0, rng=stream(2, str(number)), samples=1_000)

@@ -13,6 +13,7 @@ from scipy import special, stats
 
 import decision_grid as grid
 import decision_tables as tables
+from tiepoint.stats.measured import Measured
 from tiepoint.stats.paired import (
     chance_beyond,
     deficit_bounds,
@@ -21,7 +22,6 @@ from tiepoint.stats.paired import (
     least_units,
     upper_bound,
 )
-from tiepoint.stats.power import Population
 from tiepoint.stats.resample import stream
 from tiepoint.stats.settle import POWER, first_enough, queries_to_settle, walked
 from tiepoint.stats.units import ArmValues, Units
@@ -59,6 +59,15 @@ def test_the_chance_is_the_share_of_random_weights() -> None:
     found = chance_positive(values[None])[0]
     assert found == pytest.approx((weighted > 0).mean(), abs=4 * math.sqrt(found * (1 - found) / 100_000))
     assert chance_positive(-values[None] * 0 + 1.0)[0] == 1.0
+
+
+def test_beside_one_large_cluster_the_quick_formula_does_not_decide() -> None:
+    values = np.concatenate([[-100.0], np.full(28, -0.05), [1.0]])[None]
+    exact = chance_positive(values)[0]
+    weighted = np.random.default_rng(3).exponential(size=(400_000, 30)) @ values[0]
+    assert exact == pytest.approx((weighted > 0).mean(), abs=4 * math.sqrt(exact / 400_000))
+    for beside in (0.9, 1.1):
+        assert (chance_positive(values, level=exact * beside)[0] > exact * beside) == (beside < 1)
 
 
 def test_a_first_step_that_ends_on_the_pole_is_no_step() -> None:
@@ -246,20 +255,11 @@ def test_no_number_settles_a_mean_on_the_gap() -> None:
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.03, -0.1])
-def test_a_population_has_the_spread_and_the_mean_that_were_asked_for(difference: float) -> None:
-    stated = Population.stated(0.2, 0.5, 4, rng=stream(1))
-    plain = stated.shares(0.0)
-    assert plain @ stated.units.mid[:, 1:] ** 2 == pytest.approx(0.04)
-    assert plain @ (stated.units.mid[:, 1:] != 0) == pytest.approx(0.5)
-    share = stated.shares(difference)
-    assert share @ stated.units.mid[:, 1:] == pytest.approx(difference, abs=1e-8)
+def test_a_measured_population_has_the_mean_that_was_asked_for(difference: float) -> None:
     values = np.random.default_rng(2).random((60, 3))
-    measured = Population.measured(values, np.repeat(np.arange(30), 2))
-    chances = measured.shares(difference)
-    assert (chances @ measured.units.mid[:, 1:]) / (chances @ measured.units.size) == pytest.approx(
-        difference, abs=1e-8
-    )
-    assert stated.shares(0.9) is None, "no query differs by so much"
+    found = Measured.of(ArmValues(values, values, values), np.repeat(np.arange(30), 2)).at(difference)
+    means = (found.share @ found.units.mid[:, 1:]) / (found.share @ found.units.size)
+    assert means == pytest.approx(difference, abs=1e-8)
 
 
 FIRST, MORE = 1_000, 10_000

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +18,15 @@ from recorded import benched, change, runnable
 from tiepoint.core.power import Power
 from tiepoint.errors import InputError
 from tiepoint.formats.study_toml.write import toml_value
+from tiepoint.report.power import sections
 from tiepoint.stats.enough import fewest
 from tiepoint.stats.paired import least_units
-from tiepoint.stats.population import MOST_ROWS, SINGLE, Mix, Population
+from tiepoint.stats.population import SINGLE
 from tiepoint.stats.power import Supposed
 from tiepoint.stats.resample import stream
-from tiepoint.stats.settle import how_often, rounded_up
 from tiepoint.workflows.intake.load import load_study
 from tiepoint.workflows.power import power
-from tiepoint.workflows.spreads import ASSUMED, suppositions
+from tiepoint.workflows.spreads import suppositions
 
 ARCHIVE = 240
 CAND = """
@@ -117,7 +120,10 @@ def test_power_tells_the_chance_by_number_of_queries_and_what_it_assumed(tmp_pat
     assert (answer.code, answer.err) == (0, "")
     text = " ".join(answer.out.split())
     assert "below 59 independent queries no candidate can be shown inside it" in text
-    assert "assumed, not measured: the queries name no dev split" in text
+    assert text.count("the spread is assumed, not measured: the queries name no dev split") == 1, (
+        "said once for all three"
+    )
+    assert text.count("assumed") == 1
     assert text.count("would decide rightly four times in five") == 3
     found = json.loads(command("power", folder, "--json").out)
     assert [one["spread"]["source"] for one in found["outlooks"]] == ["assumed"] * 3
@@ -150,37 +156,6 @@ def chance_at(study: tp.Study, number: int, **how: float) -> float:
     return supposed.chance(number, 0.0, rng=stream(9), samples=1_000).right
 
 
-def test_uneven_clusters_are_as_uneven_in_the_samples_as_in_the_study() -> None:
-    """190 single queries and 10 clusters of 4: with fewer than 200 clusters nothing can be in, so no chance says it could."""
-    mix = Mix.of(np.repeat([1.0, 4.0], [190, 10]), 4.0)
-    for sd, unequal in ASSUMED:
-        supposed = Supposed(Population.stated(sd, unequal, 2, rng=stream(1), mix=mix), 0.05, 0.95)
-        assert supposed.fewest == 200
-        chances = [supposed.chance(n, 0.0, rng=stream(2), samples=400).decides for n in (100, 150, 199, 200)]
-        assert chances[:3] == [0, 0, 0]
-        assert 0.1 < chances[3] < 0.5
-        assert supposed.needed(0.0, rng=stream(3)) > 200
-    wider = Mix.of(mix.sizes, 6.0)
-    supposed = Supposed(Population.stated(0.2, 0.5, 2, rng=stream(1), mix=wider), 0.05, 0.95)
-    assert supposed.fewest > 250, "another split has a cluster of 6"
-    assert supposed.chance(250, 0.0, rng=stream(2)).decides == 0
-
-
-def test_samples_have_no_more_large_clusters_than_their_share() -> None:
-    mix = Mix.of(np.repeat([1.0, 2.0, 5.0], [7, 2, 1]), 5.0)
-    assert mix.numbers(10).tolist() == [7, 2, 1]
-    assert mix.numbers(9).tolist() == [7, 2, 0]
-    assert mix.numbers(1).tolist() == [1, 0, 0]
-    population = Population.stated(0.2, 0.5, 3, rng=stream(1), mix=mix)
-    for difference in (0.0, 0.05):
-        share = population.shares(difference)
-        counts = population.drawn(40, share, rng=stream(2), samples=50)
-        of_size = [counts[:, population.units.size == size].sum(axis=1) for size in (1, 2, 5)]
-        assert [set(of.tolist()) for of in of_size] == [{28}, {8}, {4}]
-        means = (share @ population.units.mid[:, 1:]) / (share @ population.units.size)
-        assert means == pytest.approx(difference, abs=1e-8)
-
-
 def test_power_and_check_never_contradict_the_least_number(tmp_path: Path, command: Command) -> None:
     folder = archive(tmp_path / "s", clusters=(4,) * 15)
     found = json.loads(command("power", folder, "--json").out)
@@ -207,72 +182,58 @@ def test_the_largest_cluster_is_that_of_any_split(tmp_path: Path, command: Comma
     assert set(checked["chances"].values()) == {0}
 
 
-def test_the_measured_spread_is_around_the_mean() -> None:
-    """One that is always 0.3 ahead, give or take 0.05, spreads with 0.05 and not with 0.3."""
-    away = np.random.default_rng(1).normal(0.3, 0.05, 120)
-    values = np.stack([np.zeros(120), away], axis=1)
-    population = Population.measured(values, np.arange(120))
-    plain = population.shares(0.0)
-    assert np.sqrt(plain @ population.units.mid[:, 1] ** 2) == pytest.approx(away.std())
-    assert Supposed(population, 0.05, 0.95).needed(0.0, rng=stream(1)) < 80
-
-
-def test_a_loss_that_no_query_could_make_is_not_shown() -> None:
-    supposed = Supposed(Population.stated(0.02, 0.5, 2, rng=stream(1)), 0.05, 0.95)
-    assert supposed.population.shares(0.04) is None
-    assert supposed.shown_inside(150, rng=stream(2)) == pytest.approx(0.02 / 0.5**0.5, abs=0.001)
-    assert supposed.shown_outside(150, rng=stream(2)) is None
-
-
 def test_too_few_dev_queries_tell_no_spread(tmp_path: Path, command: Command) -> None:
     folder = archive(tmp_path / "s", dev=19)
     benched(command, folder)
     (one, *_) = power(load_study(folder)).outlooks
     assert one.spread.source == "assumed"
-    assert "on 20 independent dev queries" in one.spread.sentence
+    assert "on 19 independent dev queries, and 20 are needed" in one.spread.sentence
 
 
-def test_measured_clusters_are_queries_of_one_dev_cluster() -> None:
-    values = np.stack([np.zeros(6), [0.0, 0.0, 0.0, 0.6, 0.6, -0.3]], axis=1)  # their mean is 0.15
-    mix = Mix.of(np.array([1.0, 2.0, 4.0]), 4.0)
-    population = Population.measured(values, np.array([0, 0, 0, 1, 1, 2]), mix)
-    of_size = [population.units.mid[population.units.size == size, 1] for size in (1, 2, 4)]
-    for size, sums in zip((1, 2, 4), of_size, strict=True):
-        assert sums == pytest.approx(size * np.array([-0.45, -0.15, 0.15, 0.45])[[0, 1, 2, 3]])
-    mixed = Population.measured(values, np.array([0, 0, 1, 1, 1, 2]), mix)
-    sums = mixed.units.mid[mixed.units.size == 2, 1]
-    assert np.isclose(sums, 0.9).any(), "the two of 0.6 next to each other"
-    assert np.isclose(sums, 0.3).any(), "0.6 and the 0 of its own cluster"
-    many = np.random.default_rng(2).random((4_000, 2))
-    assert len(Population.measured(many, np.arange(4_000), mix).units.size) <= MOST_ROWS
-
-
-def test_a_number_is_rounded_up_by_less_than_a_twentieth_and_looked_at_closer_only_where_in_doubt() -> None:
-    told = {
-        7: 7,
-        59: 59,
-        99.5: 100,
-        101: 105,
-        149: 150,
-        199: 200,
-        201: 210,
-        1_920: 1_950,
-        27_887: 28_000,
-        999_999: 1_000_000,
+def test_a_result_that_cannot_be_read_or_is_of_other_candidates_is_passed_over(
+    tmp_path: Path, command: Command
+) -> None:
+    folder = archive(tmp_path / "s", dev=80)
+    good = benched(command, folder)
+    measured = power(load_study(folder)).outlooks
+    texts = {
+        "old": ("result.json", b'{"schema_version": 0}', "schema version 0"),
+        "cut": ("rows/per_query.parquet", b"PAR1", "per_query.parquet cannot be read"),
+        "cut queries": ("rows/queries.parquet", b"", "queries.parquet cannot be read"),
+        "other": (
+            "result.json",
+            good.joinpath("result.json").read_bytes().replace(b'"large"', b'"huge"'),
+            "of the candidates",
+        ),
     }
-    assert {n: rounded_up(n) for n in told} == told
-    assert all(n <= rounded_up(n) < 1.05 * n + 1 for n in range(1, 20_000))
-    asked: list[int] = []
+    for name, (path, text, why) in texts.items():
+        later = good.with_name(f"99990101T000000Z-{name}")
+        shutil.copytree(good, later)
+        (later / path).write_bytes(text)
+        (one,) = power(load_study(folder)).outlooks
+        assert one.rows == measured[0].rows
+        assert f"in the result {good.name}; of the candidates" in one.spread.sentence
+        assert f"not in a later one, {later.name}: " in one.spread.sentence
+        assert why in one.spread.sentence
+        assert command("check", folder).code == 0
+        shutil.rmtree(later)
 
-    def holding(share: float) -> float:
-        def held(samples: int) -> np.ndarray:
-            asked.append(samples)
-            return np.arange(samples) < share * samples
 
-        return how_often(held)
+def test_a_result_before_its_judgements_changed_says_so(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", dev=80)
+    name = benched(command, folder).name
+    qrels = (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "qrels.tsv").write_text("".join(qrels[:-1]), encoding="utf-8")
+    (one,) = power(load_study(folder)).outlooks
+    assert f"in the result {name} (whose qrels were others)" in one.spread.sentence
 
-    assert [holding(share) for share in (0.3, 1.0, 0.75, 0.85)] == pytest.approx([0.3, 1.0, 0.75, 0.85])
-    assert asked == [60, 60, 60, 140, 60, 140]
+
+def test_what_is_supposed_of_pooled_judgements_is_said(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s")
+    assert "unjudged" not in command("power", folder).out
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    (folder / "study.toml").write_text(text.replace("[qrels]\n", "[qrels]\npooled = true\n"), encoding="utf-8")
+    assert "supposed is that no hit is unjudged" in " ".join(command("power", folder).out.split())
 
 
 def test_only_queries_that_decide_count_for_a_group(tmp_path: Path, command: Command) -> None:
@@ -336,8 +297,17 @@ def test_a_difference_that_too_few_queries_could_make_is_said_to_be_impossible(
     tmp_path: Path, command: Command
 ) -> None:
     answer = command("power", archive(tmp_path / "s"), "--spread", "0.05", "--unequal", "0.01", "--difference", "0.6")
-    assert answer.code == 0
-    assert "no true difference of 0.6 is possible" in " ".join(answer.out.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert "--difference 0.6 is not possible: under a spread of 0.0500, with 1% of the queries differing" in answer.err
+    low, high = re.search(r"a true difference lies between (-\S+) and ([^;\s]+);", answer.err).groups()
+    assert -float(low) == float(high) == pytest.approx(0.05 * math.sqrt(0.01 / 0.99), abs=1e-4), "all of them one way"
+    assert "state a --difference in that range, or a wider spread" in answer.err
+    some = command("power", tmp_path / "s", "--difference", "0.25")
+    text = " ".join(some.out.split())
+    assert some.code == 0, "one of the spreads that are assumed allows it"
+    assert text.count("no true difference of 0.25 is possible under this spread") == 2
+    assert text.count("a true difference lies between -0.05 and 0.05;") == 1
+    assert text.count("a true difference lies between -0.2 and 0.2;") == 1
 
 
 @pytest.mark.parametrize(
@@ -346,7 +316,8 @@ def test_a_difference_that_too_few_queries_could_make_is_said_to_be_impossible(
         (("--spread", "0.9", "--unequal", "0.5"), "--spread 0.9"),
         (("--spread", "0"), "--spread 0"),
         (("--unequal", "0"), "--unequal 0"),
-        (("--difference", "1.5"), "--difference 1.5"),
+        (("--difference", "1.5"), "--difference 1.5: a measure lies in 0 to 1"),
+        (("--difference", "-1"), "state one above -1 and below 1"),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(
@@ -369,7 +340,9 @@ def test_uneven_clusters_and_a_difference_on_the_gap_are_noted(tmp_path: Path) -
     found: Power = power(load_study(runnable(tmp_path / "s", public=True)), difference=0.02)
     assert found.largest_cluster == 2
     assert found.least > least_units(0.02, 0.95)
-    assert any("the clusters are uneven" in note for note in found.notes)
+    head = " ".join(sections(found)[0].lines)
+    even = f"below {found.least} independent queries (149 if no cluster were larger than the others; the largest here holds 2)"
+    assert head.count(even) == 1
     assert any("on the gap itself is never settled" in note for note in found.notes)
     assert all(one.needed is None for one in found.outlooks)
 
@@ -378,7 +351,7 @@ def test_the_same_study_has_the_same_power(tmp_path: Path) -> None:
     study = load_study(archive(tmp_path / "s"))
     assert power(study, spread=0.2) == power(study, spread=0.2)
     assert power(replace(study, seed=8), spread=0.2) != power(study, spread=0.2)
-    with pytest.raises(InputError, match="lies outside"):
+    with pytest.raises(InputError, match="a measure lies in 0 to 1"):
         power(study, difference=-1.0)
 
 

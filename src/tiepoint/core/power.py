@@ -43,10 +43,11 @@ class Outlook:
 
     rows             by number of independent queries (clusters), the study's own number among them
     own              the chance at the study's own number; None: no query decides, or no such population
-    needed           roughly the least number, to two digits, that decides rightly four times in five; None: not even a million
+    needed           roughly the least number that decides rightly four times in five; None: not even a million
     shown_inside     the largest true loss that the study's own number still shows inside the gap four times in five; None:
                      not even a loss of 0
-    shown_outside    the least true loss that it shows outside the gap four times in five; None: none
+    shown_outside    the least true loss that it shows outside the gap four times in five; None: none that is possible
+    furthest         the largest true difference that is possible under this spread, either way
     """
 
     spread: Spread
@@ -55,6 +56,7 @@ class Outlook:
     needed: int | None
     shown_inside: float | None
     shown_outside: float | None
+    furthest: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

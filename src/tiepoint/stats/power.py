@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.stats.enough import FEWEST, fewest
-from tiepoint.stats.population import Population
+from tiepoint.stats.population import Population, Sampled
 from tiepoint.stats.settle import POWER, SAMPLES, first_enough, how_often, rounded_up
 from tiepoint.stats.walk import IN, OPEN, OUT, walk
 
@@ -41,10 +41,10 @@ class Supposed:
         self, number: int, difference: float, *, rng: np.random.Generator, samples: int = SAMPLES
     ) -> Chance | None:
         """With so many independent units, every other arm being ahead by `difference`; None: no such population."""
-        share = self.population.shares(difference)
-        if share is None or number < 1:
+        found = self.population.at(difference)
+        if found is None or number < 1:
             return None
-        states = self._walked(number, share, rng=rng, samples=samples)
+        states = self._walked(number, found, rng=rng, samples=samples)
         decided = (states == IN).any(axis=1)
         return Chance(
             float(decided.mean()),
@@ -54,15 +54,15 @@ class Supposed:
 
     def needed(self, difference: float, *, rng: np.random.Generator) -> int | None:
         """Roughly the least number of independent units that decides rightly with a chance of POWER; None: none is found."""
-        least, share = self.fewest, self.population.shares(difference)
-        if least is None or abs(difference - self.gap) < 1e-9 or share is None:
+        least, found = self.fewest, self.population.at(difference)
+        if least is None or abs(difference - self.gap) < 1e-9 or found is None:
             return None
 
         def chance(number: int) -> float:
-            return how_often(lambda n: self._right(self._walked(number, share, rng=rng, samples=n), difference))
+            return how_often(lambda n: self._right(self._walked(number, found, rng=rng, samples=n), difference))
 
-        found = first_enough(chance, least, least)
-        return None if found is None else rounded_up(found)
+        enough = first_enough(chance, least, least)
+        return None if enough is None else rounded_up(enough)
 
     @property
     def fewest(self) -> int | None:
@@ -71,23 +71,24 @@ class Supposed:
         return fewest(self.gap, self.confidence, mix.sizes, mix.largest)
 
     def shown_inside(self, number: int, *, rng: np.random.Generator) -> float | None:
-        """The largest true loss that so many units still show inside the gap with a chance of POWER; None: not even 0."""
-        return self._edge(number, 0.0, rng=rng)
+        """The largest true loss that so many units still show inside the gap with a chance of POWER; None: not even 0.
+
+        Where no loss beyond it is possible it is the population's `furthest`.
+        """
+        furthest = self.population.furthest
+        if furthest < self.gap and self._shows(number, furthest, rng=rng):
+            return furthest
+        return self._edge(number, 0.0, min(furthest, self.gap), rng=rng) if self._shows(number, 0.0, rng=rng) else None
 
     def shown_outside(self, number: int, *, rng: np.random.Generator) -> float | None:
-        """The least true loss that so many units show outside the gap with a chance of POWER; None: none."""
-        top = self.gap
-        while self.population.shares(min(2 * top + 0.01, 0.99)) is not None and top < 0.9:
-            top = min(2 * top + 0.01, 0.99)
-            if self._shows(number, top, rng=rng):
-                return self._edge(number, top, rng=rng)
-        return None
-
-    def _edge(self, number: int, good: float, *, rng: np.random.Generator) -> float | None:
-        """The true loss nearest to the gap that is settled often enough, if `good` is."""
-        if not self._shows(number, good, rng=rng):
+        """The least true loss that so many units show outside the gap with a chance of POWER; None: none that is possible."""
+        furthest = self.population.furthest
+        if furthest <= self.gap or not self._shows(number, furthest, rng=rng):
             return None
-        bad = self.gap
+        return self._edge(number, furthest, self.gap, rng=rng)
+
+    def _edge(self, number: int, good: float, bad: float, *, rng: np.random.Generator) -> float:
+        """The true loss nearest to `bad`, which is not settled often enough, that is; `good` is."""
         for _ in range(HALVINGS):
             middle = (good + bad) / 2
             if self._shows(number, middle, rng=rng):
@@ -98,19 +99,17 @@ class Supposed:
 
     def _shows(self, number: int, loss: float, *, rng: np.random.Generator) -> bool:
         """True where so many units settle a true loss of the cheapest with a chance of POWER."""
-        share = self.population.shares(loss)
-        if share is None:
+        found = self.population.at(loss)
+        if found is None:
             return False
-        return how_often(lambda n: self._settled(self._walked(number, share, rng=rng, samples=n), loss)) >= POWER
+        return how_often(lambda n: self._settled(self._walked(number, found, rng=rng, samples=n), loss)) >= POWER
 
-    def _walked(
-        self, number: int, share: NDArray[np.float64], *, rng: np.random.Generator, samples: int
-    ) -> NDArray[np.int8]:
+    def _walked(self, number: int, found: Sampled, *, rng: np.random.Generator, samples: int) -> NDArray[np.int8]:
         """The states of every arm: (samples, arms), see stats.walk; below FEWEST units nothing is called in or out."""
         if number < FEWEST:
-            return np.full((samples, self.population.units.arms), OPEN, dtype=np.int8)
-        counts = self.population.drawn(number, share, rng=rng, samples=samples)
-        return walk(self.population.units, gap=self.gap, confidence=self.confidence, counts=counts)
+            return np.full((samples, found.units.arms), OPEN, dtype=np.int8)
+        counts = found.drawn(number, rng=rng, samples=samples)
+        return walk(found.units, gap=self.gap, confidence=self.confidence, counts=counts)
 
     def _right(self, states: NDArray[np.int8], difference: float) -> NDArray[np.bool_]:
         cheapest = states[:, 0] == IN

@@ -18,8 +18,9 @@ NEGLIGIBLE = 18.0
 """The integrand's end is left out where it is smaller than its middle by exp(-18)."""
 CHUNK = 400_000
 NEWTON = 80
-SURE = 0.1
-"""Within 10 % of the level the integral is taken: the quick formula was at most 5.3 % off on random skewed rows."""
+SURE = 0.3
+"""Within 30 % of the level the integral is taken: beside one large cluster the quick formula was up to 23 % too high, elsewhere
+14 %, and nowhere more than 4 % too low."""
 
 Rows = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def chance_positive(values: Rows, counts: Rows | None = None, *, level: float | 
     values    (rows, values) float64; in each row at least one is positive
     counts    (rows, values) float64: how often each value stands in its row, 0 for not at all; None: once each
     level     where given, only whether the chance lies above or below it must be right: rows that the quick formula puts
-              more than 10 % away from it keep that formula's value
+              more than 30 % away from it keep that formula's value
     returns   (rows,) float64 to about 1e-5; 1 for a row whose sum is not negative, where the chance is near a half or more
               and no level asked for here is met
     source    the saddlepoint formula of Lugannani and Rice 1980; the inversion integral through the saddlepoint. With the

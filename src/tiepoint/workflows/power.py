@@ -9,7 +9,8 @@ import numpy as np
 from tiepoint.core.power import POWER_VERSION, GroupOutlook, Outlook, Power, Row
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
-from tiepoint.stats.enough import FEWEST, fewest
+from tiepoint.rounding import bound_below
+from tiepoint.stats.enough import FEWEST
 from tiepoint.stats.population import Mix
 from tiepoint.stats.power import Supposed
 from tiepoint.stats.resample import stream
@@ -19,6 +20,7 @@ from tiepoint.workflows.evidence import deciding_split
 from tiepoint.workflows.slices import slices, views
 from tiepoint.workflows.spreads import Supposition, suppositions
 
+LITTLE = "the queries that differ are too few, or differ by too little, for more"
 NUMBERS = (50, 100, 200, 500, 1_000, 2_000)
 
 
@@ -39,9 +41,18 @@ def power(study: Study, *, difference: float = 0.0, spread: float | None = None,
             fix="state confidence = 0.95 there to ask what the queries can settle",
         )
     if not -1 < difference < 1:
-        raise InputError(f"--difference {difference:g} lies outside -1 to 1", fix="state one between")
+        raise InputError(
+            f"--difference {difference:g}: a measure lies in 0 to 1, so no candidate can be ahead by 1 or more",
+            fix="state one above -1 and below 1",
+        )
     whole = Enough.of(study, next(part for part in slices(study, views(study)) if part.name == study.rule.slice))
     every = suppositions(study, spread=spread, unequal=unequal)
+    ranges = _ranges(every, difference, whole)
+    if len(ranges) == len(every):
+        raise InputError(
+            f"--difference {difference:g} is not possible: {'; '.join(ranges)}; {LITTLE}",
+            fix="state a --difference in that range, or a wider spread with --spread and --unequal",
+        )
     outlooks = tuple(_outlook(study, one, difference, whole) for one in every)
     return Power(
         schema_version=POWER_VERSION,
@@ -58,8 +69,8 @@ def power(study: Study, *, difference: float = 0.0, spread: float | None = None,
         difference=difference,
         outlooks=outlooks,
         groups=tuple(_groups(study, whole, every[0], difference)),
-        notes=_notes(study, whole, difference),
-        definitions=definitions(),
+        notes=(*(f"{one}; {LITTLE}" for one in ranges), *_notes(study, difference)),
+        definitions=definitions(every[0].spread.source),
     )
 
 
@@ -77,19 +88,27 @@ def in_words(one: Supposition) -> str:
     return f"{one.spread.source}, spread {one.spread.sd:.2f}, {one.spread.unequal:.0%} of queries differ"
 
 
-def definitions() -> dict[str, str]:
-    """What the figures of a power page mean."""
+def definitions(source: str) -> dict[str, str]:
+    """What the figures of a power page mean, under spreads of this source: measured, stated or assumed."""
+    measured = source == "measured"
     return {
         "decides": f"the share of {SAMPLES} samples in which the decision rule's own code ends in a choice",
         "right": "in the choice that the true means ask for: the cheapest candidate where the others are ahead by no more "
         "than the gap, another one where they are ahead by more",
         "difference": "how much every other candidate is truly ahead of the cheapest one",
-        "spread": "standard deviation of the difference of two candidates on a query. Measured: the differences of the dev "
-        "queries less their mean, each also with the other sign, drawn with chances that give the true difference asked for. "
-        "Stated or assumed: every query that differs does so by one amount, either way",
+        "spread": "standard deviation of the difference of two candidates on a query: "
+        + (
+            "of the dev queries' differences less their mean, each also with the other sign, drawn with chances that give the "
+            "true difference asked for"
+            if measured
+            else "every query that differs does so by one amount, either way"
+        ),
+        "ties": "as they were measured"
+        if measured
+        else "none: where scores tie, the rule takes every order of the tied documents, and decides less often",
         "clusters": "as large, and each size as frequent, as those of the study that decide; the imagined worst one is as large "
-        "as the largest of the slice, of whatever split. Their queries are queries of one dev cluster, round and round where it "
-        "has fewer; stated or assumed: all differ alike",
+        "as the largest of the slice, of whatever split. Their queries "
+        + ("are queries of one dev cluster, round and round where it has fewer" if measured else "all differ alike"),
         "needed": f"roughly the least number that decides rightly four times in five; not looked for above {LIMIT:,}",
         "shown inside, shown outside": "the largest true loss of the cheapest candidate that the study's own number still "
         "shows inside the gap four times in five, and the least that it shows outside",
@@ -119,6 +138,7 @@ def _outlook(study: Study, one: Supposition, difference: float, whole: Enough) -
         needed=supposed.needed(difference, rng=rng),
         shown_inside=supposed.shown_inside(own, rng=rng) if own else None,
         shown_outside=supposed.shown_outside(own, rng=rng) if own else None,
+        furthest=supposed.population.furthest,
     )
 
 
@@ -146,14 +166,29 @@ def _groups(study: Study, whole: Enough, one: Supposition, difference: float) ->
     return sorted(found, key=lambda group: (group.kind, -group.clusters, group.name))
 
 
-def _notes(study: Study, whole: Enough, difference: float) -> tuple[str, ...]:
-    lines = []
-    plain = fewest(study.rule.gap, study.rule.level)
-    if plain is not None and whole.least is not None and whole.least > plain:
-        lines.append(
-            f"the clusters are uneven (the slice's largest has {whole.largest:,} queries): losses on the largest could go "
-            f"unseen, so at least {whole.least:,} clusters are needed where {plain:,} of equal size would do"
-        )
+def _ranges(every: Sequence[Supposition], difference: float, whole: Enough) -> Sequence[str]:
+    """For each spread under which that difference is impossible: which ones are possible."""
+    found = []
+    for one in every:
+        population = one.population(whole.mix)
+        if population.at(difference) is None:
+            most = bound_below(population.furthest)
+            possible = (
+                f"a true difference lies between {-most:g} and {most:g}" if most else "the candidates are truly equal"
+            )
+            found.append(
+                f"under a spread of {one.spread.sd:.4f}, with {one.spread.unequal:.0%} of the queries differing, {possible}"
+            )
+    return found
+
+
+def _notes(study: Study, difference: float) -> tuple[str, ...]:
+    notes = []
     if abs(difference - study.rule.gap) < 1e-9:
-        lines.append("a true difference on the gap itself is never settled, by any number of queries")
-    return tuple(lines)
+        notes.append("a true difference on the gap itself is never settled, by any number of queries")
+    if study.qrels.pooled:
+        notes.append(
+            "the judgements are pooled: supposed is that no hit is unjudged; where the candidates' Judged@k differ, the rule takes "
+            "every unjudged hit at its worst and at its best, and may decide far less often than this"
+        )
+    return tuple(notes)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from tiepoint.core.power import Spread
-from tiepoint.core.result import Summary
+from tiepoint.core.result import Conditions, Summary
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json
 from tiepoint.stats.enough import FEWEST
+from tiepoint.stats.measured import Measured
 from tiepoint.stats.population import Mix, Population
-from tiepoint.stats.resample import stream
+from tiepoint.stats.stated import Stated
+from tiepoint.stats.units import ArmValues
+from tiepoint.workflows.content_hashes import content_hashes
+from tiepoint.workflows.record.folders import read_table
+from tiepoint.workflows.tables import PER_QUERY, QUERIES
 
 DEV = "dev"
 SAME = 1e-12
@@ -69,68 +72,90 @@ def _stated(study: Study, sd: float, unequal: float, arms: int) -> Supposition:
 
 def _drawn(study: Study, sd: float, unequal: float, arms: int, source: str, sentence: str) -> Supposition:
     def population(mix: Mix) -> Population:
-        return Population.stated(sd, unequal, arms, rng=stream(study.seed, "power", "population"), mix=mix)
+        return Stated(sd, unequal, arms, study.seed, mix)
 
     return Supposition(Spread(source=source, sentence=sentence, arms=arms, sd=sd, unequal=unequal), population)
 
 
 def _measured(study: Study) -> tuple[Supposition | None, str]:
-    """The spread of the latest result that has one, or why there is none."""
+    """The spread of the latest result that has one; what speaks against later ones, or against all."""
     if DEV not in study.queries.split:
         return None, "the queries name no dev split, and those that decide are not looked at"
-    for folder in _results(study):
-        summary = result_json.parse(Summary, (folder / "result.json").read_bytes(), where=str(folder / "result.json"))
-        found = _from_rows(study, folder, summary)
-        if found is not None:
-            return found, ""
-    return None, (
-        f"no result under results/ holds rows of two candidates, with differences that spread, on {FEWEST} independent dev "
-        "queries by this rule's measure"
+    passed: list[str] = []
+    for folder in sorted((study.folder / "results").glob("*/"), reverse=True):
+        try:
+            found = _from_rows(study, folder)
+        except InputError as error:
+            found = error.problems[0].what
+        if isinstance(found, Supposition):
+            later = f"; not in a later one, {passed[0]}" if passed else ""
+            return replace(found, spread=replace(found.spread, sentence=found.spread.sentence + later)), ""
+        if found:
+            passed.append(f"{folder.name}: {found}")
+    more = f"; nor do {len(passed) - 1} earlier ones" if len(passed) > 1 else ""
+    return (
+        None,
+        f"the latest result says nothing here, {passed[0]}{more}" if passed else "no result under results/ has rows/",
     )
 
 
-def _results(study: Study) -> Iterator[Path]:
-    """Folders of results with the owner's rows, the latest first."""
-    for folder in sorted((study.folder / "results").glob("*/"), reverse=True):
-        needed = (folder / "result.json", folder / "rows" / "per_query.parquet", folder / "rows" / "queries.parquet")
-        if all(path.is_file() for path in needed):
-            yield folder
+def _from_rows(study: Study, folder: Path) -> Supposition | str:
+    """What a result measured on the dev queries, or why it says nothing here; an empty reason: it is no result with rows.
 
-
-def _from_rows(study: Study, folder: Path, summary: Summary) -> Supposition | None:
-    rule = study.rule
-    arms = [name for name in summary.decision.order if name]
-    if summary.study != study.name or len(arms) < 2:
-        return None
-    queries = pq.read_table(folder / "rows" / "queries.parquet", columns=["query", "cluster", "split"])
+    raises   InputError where a file of it cannot be read
+    """
+    files = [folder / "result.json", folder / "conditions.json", folder / "rows" / "per_query.parquet"]
+    if not all(path.is_file() for path in files):
+        return ""
+    summary = result_json.parse(Summary, files[0].read_bytes(), where=str(files[0]))
+    names = [candidate.id for candidate in summary.candidates]
+    if summary.study != study.name or set(names) != {candidate.id for candidate in study.candidates}:
+        return f"it is of the candidates {', '.join(sorted(names))} of {summary.study}"
+    arms = list(summary.decision.order)
+    queries = read_table(folder / "rows" / "queries.parquet", QUERIES)
     dev = queries.filter(pc.equal(queries["split"], DEV))
-    rows = pq.read_table(folder / "rows" / "per_query.parquet")
-    wanted = (pc.field("slice") == rule.slice) & (pc.field("measure") == rule.measure)
+    rows = read_table(files[2], PER_QUERY)
+    wanted = (pc.field("slice") == study.rule.slice) & (pc.field("measure") == study.rule.measure)
     values = _values(rows.filter(wanted), arms, dev["query"].to_pylist())
-    scored = ~np.isnan(values).any(axis=1)
-    names = np.array(dev["cluster"].to_pylist(), dtype=object)[scored]
-    cluster = np.unique(names.astype(str), return_inverse=True)[1] if len(names) else np.empty(0, dtype=np.int64)
-    away = values[scored][:, 1:] - values[scored][:, :1]
-    if len(set(names)) < FEWEST or not (away.std(axis=0) > SAME).all():
-        return None
+    scored = ~np.isnan(values.mid).any(axis=1)
+    values = ArmValues(values.low[scored], values.mid[scored], values.high[scored])
+    clusters = np.array(dev["cluster"].to_pylist(), dtype=object)[scored].astype(str)
+    cluster = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+    away = values.mid[:, 1:] - values.mid[:, :1]
+    independent = len(set(clusters.tolist()))
+    if len(arms) < 2 or independent < FEWEST:
+        few = f"{independent} independent dev queries, and {FEWEST} are needed"
+        return f"it measured {len(arms)} candidates by this rule's measure on {few}"
+    if not (away.std(axis=0) > SAME).all():
+        return "differences of its candidates do not spread"
     widest = int(away.std(axis=0).argmax())
+    changed = _changed(study, files[1])
     spread = Spread(
         source="measured",
-        sentence=f"measured on {int(scored.sum()):,} dev queries, {len(set(names)):,} independent, in the result "
-        f"{folder.name}; of the candidates, the difference of {arms[1 + widest]} to {arms[0]} spreads "
-        "most",
+        sentence=f"measured on {len(away):,} dev queries, {independent:,} independent, in the result {folder.name}"
+        f"{changed}; of the candidates, the difference of {arms[1 + widest]} to {arms[0]} spreads most",
         arms=len(arms),
         sd=float(away[:, widest].std()),
         unequal=float((np.abs(away[:, widest]) > SAME).mean()),
     )
-    return Supposition(spread, lambda mix: Population.measured(values[scored], cluster, mix))
+    return Supposition(spread, lambda mix: Measured.of(values, cluster, mix))
 
 
-def _values(rows: pa.Table, arms: list[str], queries: list[str]) -> NDArray[np.float64]:
-    """(queries, arms) float64, NaN where a query has no value."""
+def _changed(study: Study, path: Path) -> str:
+    """What the study says otherwise now, in brackets; empty: nothing."""
+    then = result_json.parse(Conditions, path.read_bytes(), where=str(path)).hashes
+    other = [name.removesuffix("_content") for name, now in content_hashes(study).items() if then.get(name, now) != now]
+    return f" (whose {', '.join(other)} were others)" if other else ""
+
+
+def _values(rows: pa.Table, arms: list[str], queries: list[str]) -> ArmValues:
+    """(queries, arms) each, NaN where a query has no value; without recorded ties low and high are the value."""
     at = {name: i for i, name in enumerate(queries)}
-    found = np.full((len(queries), len(arms)), np.nan)
-    for row in rows.select(["candidate", "query", "value"]).to_pylist():
+    low, mid, high = (np.full((len(queries), len(arms)), np.nan) for _ in range(3))
+    for row in rows.select(["candidate", "query", "value", "low", "high"]).to_pylist():
         if row["candidate"] in arms and row["query"] in at and row["value"] is not None:
-            found[at[row["query"]], arms.index(row["candidate"])] = row["value"]
-    return found
+            place = at[row["query"]], arms.index(row["candidate"])
+            mid[place] = row["value"]
+            low[place] = row["value"] if row["low"] is None else row["low"]
+            high[place] = row["value"] if row["high"] is None else row["high"]
+    return ArmValues(low, mid, high)
