@@ -189,6 +189,6 @@ def _notes(study: Study, difference: float) -> tuple[str, ...]:
     if study.qrels.pooled:
         notes.append(
             "the judgements are pooled: supposed is that no hit is unjudged; where the candidates' Judged@k differ, the rule takes "
-            "every unjudged hit at its worst and at its best, and may decide far less often than this"
+            "each unjudged hit at its worst and at its best, and may decide far less often than this"
         )
     return tuple(notes)
