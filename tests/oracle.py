@@ -154,11 +154,12 @@ class Oracle:
         return [self.judged[query["_id"]].get(d) for d, _ in hits]
 
     def extreme(self, query: dict, hits: Hits, *, best: bool) -> list[int | None]:
-        """Grades with every group of tied documents in its best or worst order; a group holds what lies near its first."""
+        """Grades with every group of tied documents in its best or worst order, where an unjudged document is worse than one
+        of grade 0; a group holds what lies near its first."""
         result: list[int | None] = []
         for group in self.tied(hits):
             grades = self.grades(query, group)
-            result += sorted(grades, key=lambda g: g or 0, reverse=best)
+            result += sorted(grades, key=lambda g: -1 if g is None else g, reverse=best)
         return result
 
     def tied(self, hits: Hits) -> Iterator[Hits]:

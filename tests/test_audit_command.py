@@ -53,7 +53,7 @@ def test_0_when_every_gate_passes_and_the_folder_is_whole(tmp_path: Path, comman
     }
     assert done.summary["tests"] == 6
     assert "The gates test 6 hypotheses." in " ".join(done.answer.out.split())
-    assert "any of these 2 gates at most 10%" in " ".join(done.answer.out.split())
+    assert "any of the gates mean quality and subgroups at most 10%" in " ".join(done.answer.out.split())
     again = tp.load_audit(done.folder)
     assert result_json.dump(again.summary) == (done.folder / "audit.json").read_bytes()
     shutil.rmtree(done.folder / "rows")
@@ -115,7 +115,7 @@ def test_4_when_a_dozen_questions_cannot_settle_it(tmp_path: Path, command: Comm
     assert done.code == 4
     undecided = [name for name, outcome in done.outcomes.items() if outcome == "undecided"]
     assert undecided == ["mean quality", "subgroups"]
-    assert "12 independent queries, and so few rule out no loss under 0.2209" in done.gates["mean quality"]["evidence"]
+    assert "12 independent queries, and so few rule out no loss under 0.2210" in done.gates["mean quality"]["evidence"]
     assert "difference +0.0000" in done.gates["mean quality"]["evidence"], "no drop at all, and still no pass"
     assert "even (6 of 59 needed), odd (6 of 59)" in done.gates["subgroups"]["evidence"]
     assert done.gates["mean quality"]["evidence"].endswith("too few to decide, 20 needed")
@@ -246,7 +246,12 @@ def test_keys_of_gates_that_are_wrong_are_2_with_hints_and_nothing_is_encoded(tm
         ({"loss": 1.0, "confidence": 0.5, "subgroup_queries": 1}, "loss", "confidence", "subgroup_queries"),
         ({"slice": "filterd"}, "slice"),
         ({"measure": "nDGC@3"}, "nDGC", 'did you mean "nDCG"?'),
-        ({"critical": ["q99", "subgroup:od"]}, "2 critical queries are not in the study: q99, subgroup:od"),
+        (
+            {"critical": ["q99", "subgroup:od"]},
+            "1 critical query is not in the study: q99",
+            "1 critical subgroup has no query with an answer: od",
+            'did you mean "odd"? subgroups that occur: even, odd',
+        ),
         ({"measure": "pooled_recall@3"}, "pooled_recall@3 cannot stand in a gate", "[gates] measure"),
         ({"measure": "Judged@3"}, "Judged@3 cannot stand in a gate"),
     ):

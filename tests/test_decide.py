@@ -146,6 +146,59 @@ def test_point_confidence_takes_the_point_choice_and_says_so() -> None:
     assert any("point estimates" in line for line in found.warnings)
 
 
+def test_of_a_pooled_measure_nothing_is_said_that_only_a_test_by_query_could_say() -> None:
+    pooled = replace(RULE, measure="pooled_recall@10", confidence="point")
+    weight = np.random.default_rng(3).pareto(1.2, 200)
+    weight *= len(weight) / weight.sum()
+    small, large = weight * around(0.60, 200), weight * around(0.62, 200, seed=1)
+    assert small.max() > 1, "a query that weighs more than the imagined one"
+    first, second = Arm("small", small, small, small, {"dimension": 256}), arm("large", large, dimension=768)
+    found = verdict(first, second, rule=pooled)
+    assert (found.verdict, found.choice) == ("decided", "small")
+    in_question = Arm("small", small - 0.1 * weight, small, small, first.costs)
+    undecided = verdict(in_question, second, rule=pooled)
+    assert (undecided.verdict, undecided.point_choice) == ("undecided", "small")
+    for decision in (found, undecided):
+        assert [s.may_lose_at_most for s in decision.standings] == [None, None]
+        assert decision.least_queries is decision.settle_queries is decision.settle_low is decision.settle_high is None
+        assert decision.settle_gap is None
+        assert "settle" not in decision.sentence
+        assert "at most" not in decision.sentence
+        assert "queries decide" not in decision.sentence
+    of_means = verdict(in_question, second, rule=replace(pooled, measure="recall@10"))
+    assert of_means.settle_gap is not None, "of a mean over queries they are bounds"
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_order_in_which_queries_stand_moves_no_bit(*, clustered: bool) -> None:
+    rng = np.random.default_rng(11)
+    mids = [np.round(rng.beta(3, 2, 150), 2) for _ in range(3)]
+    spans = [np.where(rng.random(150) < 0.2, 0.1, 0.0) for _ in mids]
+    cluster = rng.integers(0, 60, 150) if clustered else np.arange(150)
+    cluster = np.unique(cluster, return_inverse=True)[1]
+
+    def of(order: np.ndarray, ranked: float) -> Decision:
+        """Queries in this order; ranked: where between its ends a value in question lies as ranked."""
+        names = np.unique(cluster[order], return_index=True, return_inverse=True)
+        again = np.argsort(np.argsort(names[1]))[names[2]]  # clusters are numbered as they come
+        arms = [
+            Arm(f"a{i}", low[order], (low + ranked * span)[order], (low + span)[order], {"dimension": 64 * (i + 1)})
+            for i, (low, span) in enumerate(zip(mids, spans, strict=True))
+        ]
+        return verdict(*arms, rule=replace(RULE, gap=0.04), cluster=again, largest=int(np.bincount(cluster).max()))
+
+    straight = of(np.arange(150), 0.0)
+    assert straight.settle_queries is not None
+    assert straight.settle_low < straight.settle_high
+    for seed in range(5):
+        shuffled = np.random.default_rng(seed).permutation(150)
+        assert of(shuffled, 0.0) == straight
+        tied = of(shuffled, 1.0)
+        for name in ("verdict", "choice", "settle_queries", "settle_low", "settle_high", "settle_gap", "least_queries"):
+            assert getattr(tied, name) == getattr(straight, name), name
+        assert [s.may_lose_at_most for s in tied.standings] == [s.may_lose_at_most for s in straight.standings]
+
+
 def test_failed_and_unexecuted_candidates_are_named_and_never_chosen() -> None:
     found = verdict(
         arm("a", around(0.6)), arm("b", around(0.6, seed=1), dimension=512), excluded={"broken": "failed: cannot load"}

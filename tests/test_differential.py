@@ -274,9 +274,6 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
         return oracle.value(measure, oracle.grades(q, h), list(oracle.relevant(q, view).values()))
 
     for measure in oracle.measures:
-        if measure.startswith("Judged"):
-            assert measure not in arm.bounds[part]
-            continue
         found, cutoff = arm.bounds[part][measure], split_name(measure)[2]
         assert near(found.tie_low, oracle.mean(measure, queries, view, worst)[0]), (part, measure)
         assert near(found.tie_high, oracle.mean(measure, queries, view, best)[0]), (part, measure)
@@ -288,9 +285,14 @@ def check_bounds(oracle: Oracle, arm: tp.core.result.ArmFigures, part: str, hits
         }
         every = {
             "tie_expected": [orders(measure, q, view, hits[q["_id"]]) for q in scored],
-            "unjudged_best": [oracle.unjudged_best(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
-            "unjudged_worst": [oracle.unjudged_worst(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
         }
+        if measure.startswith("Judged"):
+            assert (found.unjudged_best, found.unjudged_worst) == (None, None)
+        else:
+            every |= {
+                "unjudged_best": [oracle.unjudged_best(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
+                "unjudged_worst": [oracle.unjudged_worst(measure, q, view, ranked[q["_id"]], cutoff) for q in scored],
+            }
         for name, of in every.items():
             values = [value for value in of if value is not None]
             bottom = math.fsum(b for _, b in values)
@@ -392,6 +394,13 @@ def check_decision(oracle: Oracle, made: dict, rule: dict, result: tp.Result, fu
         assert near(standing.mean, means[name])
     point = next(name for name in arms if max(means.values()) - means[name] <= rule["gap"] + 1e-12)
     assert found.point_choice == point
+    bounded = {s.may_lose_at_most is not None for s in found.standings}
+    if rule["measure"].startswith("pooled"):
+        assert bounded == {False}, "a query may weigh more than the imagined one"
+        assert (found.least_queries, found.settle_queries, found.settle_low, found.settle_high) == (None,) * 4
+        assert found.settle_gap is None
+    else:
+        assert bounded == {True}
     if made["pooled"] or rule["confidence"] == "point":
         if rule["confidence"] == "point":
             assert found.choice in (None, point)

@@ -52,6 +52,43 @@ def test_clusters_widen_an_interval_as_whole_units() -> None:
     assert together[1][0] - together[0][0] > 2 * (alone[1][0] - alone[0][0])
 
 
+def test_the_order_of_units_moves_no_bit_of_an_interval() -> None:
+    rng = np.random.default_rng(8)
+    bottom = np.stack([np.ones(90), rng.integers(0, 2, 90), rng.integers(1, 9, 90), rng.random(90)], axis=1)
+    top = bottom * rng.random((90, 4))
+    for made in (bca, percentile):
+        straight = made(top, bottom, level=0.95, draws=Draws(stream(1)))
+        for seed in range(5):
+            turned = np.random.default_rng(seed).permutation(90)
+            again = made(top[turned], bottom[turned], level=0.95, draws=Draws(stream(1)))
+            assert np.array_equal(straight, again)
+            alone = [
+                made(top[turned, c : c + 1], bottom[turned, c : c + 1], level=0.95, draws=Draws(stream(1)))
+                for c in range(4)
+            ]
+            assert np.array_equal(straight, np.concatenate(alone, axis=1)), "nor does what stands beside a column"
+
+
+def test_sums_over_clusters_of_values_on_the_grid_are_the_same_in_any_order() -> None:
+    rng = np.random.default_rng(12)
+    values, cluster = rng.random((3, 200)), rng.integers(0, 20, 200)
+    cluster[:20] = np.arange(20)
+    straight, turned = by_cluster(on_grid(values).T, cluster), rng.permutation(200)
+    assert np.array_equal(straight, by_cluster(on_grid(values[:, turned]).T, cluster[turned]))
+    assert straight[3, 1] == math.fsum(on_grid(values)[1, cluster == 3])
+    assert not np.array_equal(by_cluster(values.T, cluster), by_cluster(values[:, turned].T, cluster[turned]))
+
+
+def test_columns_whose_bottoms_hold_the_same_values_share_their_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    sums = Draws.sums
+    monkeypatch.setattr(Draws, "sums", lambda self, columns: asked.append(len(columns)) or sums(self, columns))
+    rng = np.random.default_rng(9)
+    bottom = np.stack([rng.permutation(np.arange(40) % 4 + 1.0) for _ in range(6)], axis=1)
+    bca(bottom * rng.random(bottom.shape), bottom, level=0.95, draws=Draws(stream(1)))
+    assert asked == [6 + 1]
+
+
 def test_a_pooled_ratio_is_resampled_as_a_ratio() -> None:
     rng = np.random.default_rng(4)
     bottom = rng.integers(1, 40, size=80).astype(float)

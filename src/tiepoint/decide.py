@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.core.result import Decision, Standing, State, Verdict
+from tiepoint.core.rounding import bound_above
 from tiepoint.core.study import Rule
+from tiepoint.measures import parse
 from tiepoint.stats.enough import FEWEST, fewest
 from tiepoint.stats.paired import DeficitBounds, deficit_bounds
 from tiepoint.stats.settle import Settling, settling
@@ -30,7 +32,7 @@ class Arm:
     """A measured candidate before the rule.
 
     low, mid, high   (queries,) float64 values of the rule's measure, see ArmValues; the same queries for every arm. Of a
-                     pooled measure: each query's share of the pooled ratio, times the number of queries
+                     pooled measure: each query's share of the pooled ratio, times the number of queries, which may be above 1
     costs            by the names of core.study.PREFER; None: unknown, ranks last
     """
 
@@ -103,7 +105,8 @@ def _tiers(arms: Sequence[Arm], key: str) -> list[list[Arm]]:
 def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decision:
     """Apply the rule. Fewer than two measured candidates: no decision.
 
-    returns   a Decision whose verdict is decided, undecided or not executed; nothing here raises for a bad result
+    returns   a Decision whose verdict is decided, undecided or not executed; nothing here raises for a bad result. The order
+              in which queries stand moves no bit of it
     """
     order = cost_order(evidence.arms, rule.prefer)
     queries = len(evidence.cluster)
@@ -111,8 +114,11 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
     means = {arm.id: _mean(arm.mid) for arm in order}
     point = _point_choice(order, means, rule.gap) if queries else None
     units = _units(order, evidence) if len(order) > 1 and queries else None
-    bounds = None if units is None else deficit_bounds(units, confidence=rule.level)
-    settled = Settling() if units is None else settling(units, gap=rule.gap, confidence=rule.level, rng=rng)
+    pooled = parse(rule.measure).kind.pooled
+    # Of a pooled measure a query may weigh more than the imagined one, so what is lost at most is not known.
+    by_query = None if pooled else units
+    bounds = None if by_query is None else deficit_bounds(by_query, confidence=rule.level)
+    settled = Settling() if by_query is None else settling(by_query, gap=rule.gap, confidence=rule.level, rng=rng)
     verdict, choice, states = _verdict(order, rule, units, point)
     standings = tuple(
         Standing(
@@ -139,9 +145,7 @@ def decide(evidence: Evidence, rule: Rule, *, rng: np.random.Generator) -> Decis
         clusters=clusters,
         order=tuple(arm.id for arm in order),
         standings=standings,
-        least_queries=fewest(
-            rule.gap, rule.level, np.bincount(evidence.cluster).astype(np.float64), float(evidence.largest)
-        ),
+        least_queries=None if pooled else _least(evidence, rule),
         settle_gap=_settle_gap(bounds) if clusters >= FEWEST or rule.confidence == "point" else None,
         largest_cluster=evidence.largest,
         settle_queries=settled.queries,
@@ -164,8 +168,26 @@ def rule_in_words(rule: Rule) -> str:
 
 
 def _units(order: Sequence[Arm], evidence: Evidence) -> Units:
-    stacked = [np.stack([getattr(arm, part) for arm in order], axis=1) for part in ("low", "mid", "high")]
-    return Units.of(ArmValues(*stacked), evidence.cluster, float(evidence.largest))
+    """In the order of their values, since sums and draws go by position: no id and no line of a file says whose is where.
+
+    Values as ranked hang on ids where documents tie, so the middle of each range stands for them.
+    """
+    low, high = (np.stack([getattr(arm, part) for arm in order], axis=1) for part in ("low", "high"))
+    first = _ascending(low, high)
+    low, high, cluster = low[first], high[first], evidence.cluster[first]
+    units = Units.of(ArmValues(low, (low + high) / 2, high), cluster, float(evidence.largest))
+    then = _ascending(units.size[:, None], units.low, units.high)
+    return Units(units.size[then], units.low[then], units.mid[then], units.high[then], units.cap)
+
+
+def _ascending(*columns: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(rows,) positions in ascending order of the columns, the first one first. columns: (rows, any) each."""
+    return np.lexsort(np.concatenate(columns, axis=1).T[::-1])
+
+
+def _least(evidence: Evidence, rule: Rule) -> int | None:
+    sizes = np.sort(np.bincount(evidence.cluster)).astype(np.float64)
+    return fewest(rule.gap, rule.level, sizes, float(evidence.largest))
 
 
 def _verdict(
@@ -214,7 +236,7 @@ def _settle_gap(bounds: DeficitBounds | None) -> float | None:
         if upper < min(passed, 1.0):
             found.append(upper)
         passed = min(passed, lower)
-    return math.ceil(max(min(found), 0.0) * 1e4 - 1e-6) / 1e4 if found else None
+    return bound_above(max(min(found), 0.0)) if found else None
 
 
 def _warnings(
@@ -262,7 +284,8 @@ def _sentence(decision: Decision, evidence: Evidence, *, timing: bool) -> str:
         sure = (
             "by point estimate alone"
             if decision.confidence == "point"
-            else f"at {100 * decision.confidence:g}% confidence it loses at most {at_most or 0:.4f} of {decision.measure}"
+            else f"at {100 * decision.confidence:g}% confidence it loses at most {bound_above(at_most or 0):.4f} of "
+            f"{decision.measure}"
         )
         parts.append(
             f"Choose {decision.choice}: on {asked} it is the cheapest candidate within the gap of {decision.gap:g}; {sure}."
@@ -303,20 +326,23 @@ def _undecided(decision: Decision, asked: str) -> str:
         why = f"{', '.join(decision.open)} can be called neither inside nor outside the gap of {decision.gap:g}"
     else:
         why = "the choice changes with the order of tied or unjudged documents"
+    even = if_clusters_were_even(
+        decision.least_queries, gap=decision.gap, confidence=decision.confidence, largest=decision.largest_cluster
+    )
     text = f"Undecided: on {asked} {why}."
     if decision.clusters < FEWEST and decision.confidence != "point":
         text += (
             f" Fewer than {FEWEST} independent queries decide nothing, since the rule's error rate is not shown there"
         )
         if decision.least_queries is not None and decision.least_queries > FEWEST:
-            text += f", and this gap takes at least {decision.least_queries:,}"
+            text += f", and this gap takes at least {decision.least_queries:,}{even}"
         text += f"; here are {decision.clusters:,}."
     elif few and decision.confidence != "point":
         if decision.least_queries is None:
             text += f" No number of queries can show a candidate inside a gap of {decision.gap:g}."
         else:
             text += f" So few cannot show any candidate inside it: that takes at least {decision.least_queries:,} independent "
-            text += f"queries{_for_equal_clusters(decision)}, here are {decision.clusters:,}."
+            text += f"queries{even}, here are {decision.clusters:,}."
     if decision.settle_queries is not None:
         text += f" {decision.settling()}"
         text += f"; these do at a gap of {decision.settle_gap:.4f}." if decision.settle_gap is not None else "."
@@ -325,14 +351,18 @@ def _undecided(decision: Decision, asked: str) -> str:
     return text + f" By point estimate alone the choice would be {decision.point_choice}."
 
 
-def _for_equal_clusters(decision: Decision) -> str:
-    """What large clusters cost, where they do."""
-    if isinstance(decision.confidence, str):  # "point": no number is asked for
+def if_clusters_were_even(least: int | None, *, gap: float, confidence: float | str, largest: int) -> str:
+    """What large clusters cost, to stand behind the least number of independent queries; empty where they cost nothing.
+
+    least     independent queries that the gap takes at least; None: no number would do
+    largest   queries of the slice's largest cluster, of whatever split
+    """
+    if isinstance(confidence, str):  # "point": no number is asked for
         return ""
-    plain = fewest(decision.gap, decision.confidence)
-    if plain is None or decision.least_queries in (None, plain):
+    plain = fewest(gap, confidence)
+    if plain is None or least in (None, plain):
         return ""
-    return f" ({plain:,} were no cluster larger than others: the largest holds {decision.largest_cluster:,})"
+    return f" ({plain:,} if no cluster were larger than the others; the largest here holds {largest:,})"
 
 
 def _cost(arm: Arm, name: str) -> float:
@@ -348,4 +378,5 @@ def _tie(best: float, other: float, *, timed: bool) -> bool:
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else math.nan
+    """Added up in the order of the values, so that no order of the queries moves a bit."""
+    return float(np.sort(values).mean()) if len(values) else math.nan

@@ -27,8 +27,9 @@ class Bounds:
     """How far a mean moves over all orders of tied documents, and over all that unjudged hits could be.
 
     tie_expected     the mean over these orders, each as likely as any other; None: the measure has no closed form
-    unjudged_worst   the least that unjudged hits could make of it: one that is relevant counts in the denominator too
-    unjudged_best    the most
+    unjudged_worst   the least that unjudged hits could make of it: one that is relevant counts in the denominator too; None of
+                     Judged@k, which says how many they are
+    unjudged_best    the most, likewise
     """
 
     tie_low: float | None

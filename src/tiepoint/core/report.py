@@ -106,6 +106,11 @@ class ForestRow:
     size: Group
     arms: tuple[ArmFigure, ...]
 
+    @property
+    def scored(self) -> int:
+        """Queries that the rule's measure scores."""
+        return max(arm.figure.n for arm in self.arms)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:

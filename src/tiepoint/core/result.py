@@ -110,7 +110,7 @@ class Standing:
 
     mean               on the queries that decide; None where there are none
     may_lose_at_most   upper bound, at the rule's confidence, of its largest deficit against any other candidate; None where
-                       there is no other, or no query that decides
+                       there is no other, no query that decides, or a pooled measure: no bound by query is one of its ratio
     """
 
     id: str
@@ -128,7 +128,8 @@ class Decision:
     open              candidates that the rule could call neither in nor out
     largest_cluster   queries of the slice's largest cluster, of whatever split: the imagined one is as large, so the verdict
                       is for populations without a larger one
-    least_queries     below this many independent queries (clusters as uneven as these) nothing can be in
+    least_queries     below this many independent queries (clusters as uneven as these) nothing can be in; None: no number
+                      would do, or a pooled measure, which is not tested by query; so are the settle_ figures of one
     settle_queries    roughly how many queries would settle it four times in five, if means and spreads are as in these; None:
                       not even a million, or fewer than 20 independent queries are here
     settle_low        a tenth of such samples of queries name fewer than this; None where settle_queries is

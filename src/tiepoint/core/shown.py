@@ -30,7 +30,8 @@ class Part:
 
     measures   in the order of the study
     slices     those in which the part has figures; empty where it is too small to be shown, and hidden says so
-    least      so many independent queries a group needs to decide anything by the rule; None: the rule's gap is 0
+    least      so many independent queries a group needs to decide anything by the rule; None: the rule's gap is 0, or
+               its measure is pooled
     """
 
     study: str

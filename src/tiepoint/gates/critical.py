@@ -13,6 +13,7 @@ from tiepoint.gates.gate import NAMED, Findings, Gate, counted
 ROUNDING = 1e-12
 """Of values alone: sums of floats differ by as much. The floor of what counts as a fall is the noise, within worst and best."""
 UNFILTERED = "unfiltered"
+UNTOLD = "a query without values has an answer that these readers may not see"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ def _said(found: Findings, known: dict[str, _Value], chosen: list[str], one: str
     values = {q: known[q] for q in chosen if q in known}
     named = [f"{q} {v.source:.4f} to {v.target:.4f}" if v.told else q for q, v in values.items()] if values else chosen
     left = len(chosen) - NAMED
-    return f"{head}: {', '.join(named[:NAMED])}" + (f" and {left:,} more" if left > 0 else "")
+    bare = any(not v.told for v in list(values.values())[:NAMED])
+    why = f"; {UNTOLD}" if bare else ""
+    return f"{head}: {', '.join(named[:NAMED])}" + (f" and {left:,} more" if left > 0 else "") + why
 
 
 GATE = Gate("critical queries", 80, mechanical=False, judge=judge, beyond=True)

@@ -11,6 +11,7 @@ from tiepoint.core.audit import GateResult, Hypothesis, Outcome
 from tiepoint.core.audit_findings import Access, Canon, Contracts, Inventory, Offenders, Provenance, VectorCheck
 from tiepoint.core.audit_quality import Delta, Quality
 from tiepoint.core.gates import Gates
+from tiepoint.core.rounding import bound_above, bound_below
 
 NAMED = 5
 """So many offenders, groups or tests stand in an evidence; the report's own sections and rows/ have the rest."""
@@ -116,12 +117,22 @@ def changed(delta: Delta) -> str:
     return f"{delta.difference:+.4f}{interval}"
 
 
+def at_worst(delta: Delta) -> str:
+    """`at worst -0.0100`, empty where it was not measured."""
+    return "" if delta.worst is None else f"at worst {bound_below(delta.worst):+.4f}"
+
+
+def at_best(delta: Delta) -> str:
+    """`at best +0.0400`, likewise."""
+    return "" if delta.best is None else f"at best {bound_above(delta.best):+.4f}"
+
+
 def too_few(delta: Delta, tolerated: float) -> str:
     """`25 independent queries`, and the smallest loss that so few can rule out where it lies beyond the tolerated one."""
     counts = counted(delta.clusters, "independent query", "independent queries")
     if delta.least_loss is None or delta.least_loss <= tolerated:
         return counts
-    return f"{counts}, and so few rule out no loss under {delta.least_loss:.4f}"
+    return f"{counts}, and so few rule out no loss under {bound_above(delta.least_loss):.4f}"
 
 
 def shown_inside(one: Provenance, tolerated: float) -> bool:

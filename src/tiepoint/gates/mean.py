@@ -5,7 +5,8 @@ from __future__ import annotations
 from tiepoint.core.audit import GateResult
 from tiepoint.core.audit_quality import EVERY, Delta
 from tiepoint.core.gates import Gates
-from tiepoint.gates.gate import Findings, Gate, changed, percent, too_few
+from tiepoint.core.rounding import bound_above, bound_below
+from tiepoint.gates.gate import Findings, Gate, at_best, at_worst, changed, percent, too_few
 from tiepoint.gates.tested import Asked, outcome_of, tested
 
 
@@ -48,10 +49,11 @@ def _overall(found: Findings) -> Delta | None:
 
 
 def _sentence(delta: Delta, tolerated: float, *, least: bool) -> str:
-    worst = "" if delta.worst is None else f"; at worst {delta.worst:+.4f}, at best {delta.best:+.4f}"
+    worst = "" if delta.worst is None else f"; {at_worst(delta)}, {at_best(delta)}"
     own = ""
-    if least and delta.target_low is not None:
-        own = f"; the target's own mean is between {delta.target_low:.4f} and {delta.target_high:.4f}"
+    if least and delta.target_low is not None and delta.target_high is not None:
+        low, high = bound_below(delta.target_low), bound_above(delta.target_high)
+        own = f"; the target's own mean is between {low:.4f} and {high:.4f}"
     change = f"{delta.source:.4f} to {delta.target:.4f}, difference {changed(delta)}"
     return f"{change}{worst}{own}; {too_few(delta, tolerated)}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tiepoint.core.audit import GateResult, Hypothesis, Outcome
 from tiepoint.core.audit_findings import Provenance
 from tiepoint.core.gates import Gates
+from tiepoint.core.rounding import bound_above, bound_below
 from tiepoint.gates.gate import Findings, Gate, counted, named, percent, shown_inside
 from tiepoint.gates.tested import EVERY_ONE
 
@@ -58,10 +59,10 @@ def _sentence(one: Provenance, tolerated: float) -> str:
         blind = f"; {counted(one.unchecked, 'row')} whose text is not known could not be checked"
     small = ""
     if not one.elsewhere and one.high > tolerated and not one.unchecked:
-        small = f"; so small a sample shows no less than {one.high:.2%}: ask for a larger one"
+        small = f"; so small a sample shows no less than {bound_above(one.high):.2%}: ask for a larger one"
     return (
         f"{one.elsewhere:,} of {counted(one.sampled, 'sampled row')} elsewhere{which}, "
-        f"share {one.low:.2%} to {one.high:.2%} at {percent(one.level)}{blind}{small}"
+        f"share {bound_below(one.low):.2%} to {bound_above(one.high):.2%} at {percent(one.level)}{blind}{small}"
     )
 
 

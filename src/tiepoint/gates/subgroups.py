@@ -5,8 +5,10 @@ from __future__ import annotations
 from tiepoint.core.audit import GateResult
 from tiepoint.core.audit_quality import Delta
 from tiepoint.core.gates import Gates
-from tiepoint.gates.gate import NAMED, Findings, Gate, changed, counted, listed, percent, too_few
+from tiepoint.gates.gate import NAMED, Findings, Gate, at_best, at_worst, changed, counted, listed, percent, too_few
 from tiepoint.gates.tested import Asked, tested
+
+TELLING = "figures over so few queries would tell of single ones"
 
 
 def judge(found: Findings, gates: Gates) -> GateResult | None:
@@ -50,14 +52,18 @@ def judge(found: Findings, gates: Gates) -> GateResult | None:
     if open_ or few or found.small:
         said = [listed([_sentence(d, tolerated) for d in open_])] if open_ else []
         said += [_few(few)] if few else []
-        said += [f"{counted(found.small, 'group')} that may not be shown to these readers"] if found.small else []
+        said += (
+            [f"{counted(found.small, 'group')} that may not be shown to these readers: {TELLING}"]
+            if found.small
+            else []
+        )
         return GATE.result("undecided", "; ".join(said), threshold, hypotheses)
     return GATE.result("pass", listed([_sentence(d, tolerated) for d in large]), threshold, hypotheses)
 
 
 def _lost(delta: Delta, tolerated: float) -> str:
-    best = "" if delta.best is None else f", at best {delta.best:+.4f}"
-    return f"{delta.group}: {changed(delta)}{best}, {too_few(delta, tolerated)}"
+    parts = (changed(delta), at_best(delta), too_few(delta, tolerated))
+    return f"{delta.group}: {', '.join(part for part in parts if part)}"
 
 
 def _few(deltas: list[Delta]) -> str:
@@ -71,8 +77,8 @@ def _few(deltas: list[Delta]) -> str:
 
 
 def _sentence(delta: Delta, tolerated: float) -> str:
-    worst = "" if delta.worst is None else f", at worst {delta.worst:+.4f}"
-    return f"{delta.group}: {changed(delta)}{worst}, {too_few(delta, tolerated)}"
+    parts = (changed(delta), at_worst(delta), too_few(delta, tolerated))
+    return f"{delta.group}: {', '.join(part for part in parts if part)}"
 
 
 GATE = Gate("subgroups", 70, mechanical=False, judge=judge, beyond=True)

@@ -216,6 +216,11 @@ class Measure:
         """Every sentence that says this figure: as it is worded now, and as it was in older results."""
         return frozenset(text.format(**self._chosen) for text in (self.kind.definition, *self.kind.earlier))
 
+    @property
+    def least_grade(self) -> int:
+        """The least grade that is relevant for it: where a document of it counts, one that can decide has a value, in any run."""
+        return int(self._chosen.get("rel", 1))
+
     def __call__(self, graded: GradedRun) -> Column:
         """The measure of every query. Raises InputError when the cut-off lies beyond the depth of the run."""
         self._refuse_depth(graded)
@@ -277,7 +282,7 @@ class Measure:
         compute, k, chosen = self.kind.compute, self.cutoff, self._chosen
         if self.kind.unjudged is not None:
             return self.kind.unjudged(order, k, chosen)
-        graded = order(int(chosen.get("rel", 1)))
+        graded = order(self.least_grade)
         return UnjudgedEnds(lambda: compute(graded, k, chosen), lambda: compute(graded.unjudged_as_best(k), k, chosen))
 
     @property

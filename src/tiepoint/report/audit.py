@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tiepoint.core.audit import AuditSummary, GateResult, Outcome
 from tiepoint.core.audit_findings import Holding, Offenders, Provenance, VectorCheck
 from tiepoint.core.audit_quality import EVERY, Delta, Lost, Ranked
+from tiepoint.core.rounding import bound_above, bound_below
 from tiepoint.errors import some
 from tiepoint.report.audit_tested import hypotheses, in_words
 from tiepoint.report.sections import noise_in_words
@@ -60,6 +61,8 @@ def sentence(found: AuditSummary) -> str:
     said = "; ".join(f"{outcome}: {', '.join(names)}" for outcome, names in named.items() if names)
     outcome = found.mechanical_outcome
     mechanical = {"pass": "hold", "fail": "fail"}.get(outcome, f"are {outcome}")
+    which = ", ".join(g.name for g in gates if g.mechanical and g.outcome == outcome)
+    mechanical += f" ({which})" if which else ""
     return f"{SAID[found.outcome]}{f' ({said})' if said else ''}. The mechanical gates {mechanical}. {QUALITY_DECISION}"
 
 
@@ -209,7 +212,7 @@ def _sampled(one: Provenance) -> str:
 def _share(one: Provenance) -> str:
     if one.low is None or one.high is None:
         return NONE
-    return f"{one.share:.2%} [{one.low:.2%}, {one.high:.2%}] at {_level(one.level)}"
+    return f"{one.share:.2%} [{bound_below(one.low):.2%}, {bound_above(one.high):.2%}] at {_level(one.level)}"
 
 
 def _quality(found: AuditSummary) -> Iterator[Section]:
@@ -269,7 +272,8 @@ def _delta(d: Delta) -> tuple[str, ...]:
     group = d.group if d.enough else f"{d.group}: {TOO_FEW}: {d.least:,} needed"
     return (
         d.measure, group, f"{d.n:,}", number(d.source), number(d.target), change,
-        *(NONE if bound is None else f"{bound:+.4f}" for bound in (d.worst, d.best)), p, f"{d.wins}/{d.losses}/{d.ties}",
+        NONE if d.worst is None else f"{bound_below(d.worst):+.4f}", NONE if d.best is None else f"{bound_above(d.best):+.4f}",
+        p, f"{d.wins}/{d.losses}/{d.ties}",
     )  # fmt: skip
 
 

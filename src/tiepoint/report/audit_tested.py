@@ -31,7 +31,9 @@ def in_words(found: AuditSummary) -> str:
     count = "1 hypothesis" if found.tests == 1 else f"{found.tests:,} hypotheses"
     untold = any(h.rejected is None for gate in gates for h in gate.hypotheses)
     hidden = f" {HIDDEN}" if untold else ""
-    each = "" if len(gates) == 1 else f", any of these {len(gates)} gates at most {_percent(errors)}"
+    names = [gate.name for gate in gates]
+    together = f", any of the gates {', '.join(names[:-1])} and {names[-1]} at most {_percent(errors)}"
+    each = together if len(names) > 1 else ""
     return (
         f"The gates test {count}. Each follows from [gates] and the number of queries, none from what was measured. A gate "
         "passes only where all of its hypotheses that speak for a pass are rejected, so they need no correction; it fails where "

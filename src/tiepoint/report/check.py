@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tiepoint.core.check import CandidateCheck, Check, Lengths, Named, Spread
 from tiepoint.core.since import Since
-from tiepoint.report.table import IN_WORDS, NONE, Section, Table, number, percent, whole
+from tiepoint.report.table import IN_WORDS, NONE, Section, Table, number, percent, upper, whole
 
 FIRST_REGIONS = 20
 """Regions in the table; the others are counted, and `--json` has them all."""
@@ -131,7 +131,7 @@ def _deciding(check: Check) -> str:
         return f"{start}; by point estimate, so no number of them is needed"
     if d.least is None:
         return f"{start}; no number of queries can show a candidate inside a gap of {d.gap:g}"
-    gap = "" if d.smallest_gap is None else f"; so many could at best show a gap of {number(d.smallest_gap)}"
+    gap = "" if d.smallest_gap is None else f"; so many could at best show a gap of {upper(d.smallest_gap)}"
     return f"{start}; a gap of {d.gap:g} takes at least {d.least:,}: {'enough' if d.enough else 'too few'}{gap}"
 
 

@@ -185,7 +185,7 @@ def _forest(found: Forest) -> str:
     marks: list[Mark] = []
     for row in found.rows:
         few = "" if row.size.enough else f", {TOO_FEW}"
-        marks.append(Mark(f"{short(row.group, 18)} · {row.size.scored}{few}", "head"))
+        marks.append(Mark(f"{short(row.group, 18)} · {row.scored}{few}", "head"))
         marks += [_mark(arm, few=not row.size.enough) for arm in row.arms]
     return charts.intervals(marks, found.measure)
 

@@ -8,7 +8,7 @@ from tiepoint.core.candidate import RUN
 from tiepoint.core.report import Forest, Report
 from tiepoint.core.result import CandidateResult, Summary
 from tiepoint.report import drawings, quality, sections
-from tiepoint.report.table import NONE, Page, Section, Table, arms_of, headline, main_recall, mean, number, rate, whole
+from tiepoint.report.table import NONE, Page, Section, Table, arms_of, headline, main_recall, mean, rate, upper, whole
 
 
 def page(report: Report) -> Page:
@@ -72,7 +72,7 @@ def main(summary: Summary) -> Table:
         cells += [mean(headline(summary, arm, name).get(recall)) for name in shown]
         cells.append(mean(headline(summary, arm, decision.slice).get(decision.measure)))
         if isinstance(arm, CandidateResult):
-            cells.append(NONE if standing is None else number(standing.may_lose_at_most))
+            cells.append(NONE if standing is None else upper(standing.may_lose_at_most))
             cells += [whole(arm.dimension), rate(arm.documents_per_s), _state(arm, summary)]
         else:
             cells += [NONE, NONE, NONE, "baseline"]

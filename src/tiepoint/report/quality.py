@@ -7,6 +7,7 @@ from typing import Literal
 
 from tiepoint.core.figure import Groups
 from tiepoint.core.result import Summary
+from tiepoint.decide import if_clusters_were_even
 from tiepoint.report.table import (
     DOUBT,
     DOUBTED,
@@ -19,6 +20,7 @@ from tiepoint.report.table import (
     main_recall,
     mean,
     number,
+    upper,
 )
 from tiepoint.stats.enough import FEWEST
 
@@ -33,8 +35,9 @@ def decision(summary: Summary) -> Section:
         f"On {d.queries:,} queries in {d.clusters:,} independent clusters; confidence {sure}.",
     ]
     if d.least_queries is not None:
+        even = if_clusters_were_even(d.least_queries, gap=d.gap, confidence=d.confidence, largest=d.largest_cluster)
         lines.append(
-            f"Below {d.least_queries:,} independent queries no candidate can be shown inside the gap of {d.gap:g}."
+            f"Below {d.least_queries:,} independent queries{even} no candidate can be shown inside the gap of {d.gap:g}."
         )
     if d.largest_cluster > 1:
         lines.append(
@@ -48,11 +51,11 @@ def decision(summary: Summary) -> Section:
         lines.append(f"Tested: no hypothesis, on fewer than {FEWEST} independent queries. {alone}")
     if d.settle_queries is not None:
         lines.append(f"{d.settling()}.")
-    elif d.verdict == "undecided" and d.clusters >= FEWEST:
+    elif d.verdict == "undecided" and d.clusters >= FEWEST and d.confidence != "point":
         lines.append("At these means not even a million queries would settle it at this gap.")
     if d.settle_gap is not None:
-        lines.append(f"The smallest gap at which these queries decide: {number(d.settle_gap)}.")
-    rows = tuple((s.id, s.state, number(s.mean), number(s.may_lose_at_most)) for s in d.standings)
+        lines.append(f"The smallest gap at which these queries decide: {upper(d.settle_gap)}.")
+    rows = tuple((s.id, s.state, number(s.mean), upper(s.may_lose_at_most)) for s in d.standings)
     head = ("candidate, cheapest first", "state", d.measure, "may lose at most")
     note = "not tested: the walk, cheapest first, ended before it; open: neither in nor out of the gap can be shown."
     return Section("Decision", (*lines, *d.warnings), (Table("Candidates before the rule", head, rows, note),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tiepoint.core.comparison import Comparison, Movement
 from tiepoint.core.figure import Figure
@@ -77,8 +78,13 @@ def sides(found: Comparison) -> Section:
 
 
 def movements(found: Comparison) -> Section:
-    """A table for each slice and split."""
-    return Section("Movements", (), tuple(_movement_tables(found)))
+    """A table for each slice and split, after what holds for all of them."""
+    tables, own = zip(*_movement_tables(found), strict=True) if found.movements else ((), ())
+    says = _how_moved(found)
+    if len(own) > 1 and len(set(own)) == 1 and own[0]:
+        says, own = (*says, f"In every table: {own[0]}"), ("",) * len(own)
+    noted = tuple(replace(table, note=note) for table, note in zip(tables, own, strict=True))
+    return Section("Movements", says, noted)
 
 
 def suspect_lines(summary: Summary) -> tuple[str, ...]:
@@ -87,41 +93,51 @@ def suspect_lines(summary: Summary) -> tuple[str, ...]:
     return (f"Suspect labels, found by no candidate: {', '.join(few.queries)}",) if few.count else ()
 
 
-def _movement_tables(found: Comparison) -> Iterator[Table]:
+def _movement_tables(found: Comparison) -> Iterator[tuple[Table, str]]:
+    """Each table, and what holds for it alone."""
     seen = dict.fromkeys((m.slice, m.split) for m in found.movements)
     for name, split in seen:
         of = [m for m in found.movements if (m.slice, m.split) == (name, split)]
         over = f", {split} split" if split else ""
         head = ("", "measure", "n", "before", "after", "difference", "up/down", "direction")
-        yield Table(
-            f"{name} ({IN_WORDS[name]}){over}", head, tuple(_movement(m) for m in of), _movement_note(found, of)
-        )
+        table = Table(f"{name} ({IN_WORDS[name]}){over}", head, tuple(_movement(m) for m in of))
+        yield table, _movement_note(of)
 
 
-def _movement_note(found: Comparison, of: Sequence[Movement]) -> str:
-    """How the directions of one table came about, and what they do not cover."""
-    level = f"{100 * found.level:g} %"
-    asked = [m for m in of if m.p_holm is not None]
+def _how_moved(found: Comparison) -> tuple[str, ...]:
+    """How directions come about, and what they do not cover: what does not differ from table to table."""
+    of, level = found.movements, f"{100 * found.level:g} %"
+    if not of:
+        return ()
     says = [f"Paired by query, as ranked; intervals at {level} each, not corrected: they decide no direction."]
     if any(m.low is not None and not m.trusted for m in of):
         says.append(DOUBTED)
-    if asked:
-        largest = max(m.largest or 1 for m in asked)
-        of_queries = "query" if largest == 1 else f"cluster of {largest:,} queries"
+    if any(m.p_holm is not None for m in of):
         says.append(
-            f"{_many(len(asked), 'direction is', 'directions are')} asked here, two-sided, {level} for all of this table "
-            f"together (Holm): by Gaffke's bound after one imagined {of_queries} with the worst possible difference, over all "
-            "orders of tied documents."
-        )
-    if few := [m for m in asked if m.direction == "too few"]:
-        least = sorted({m.least for m in few if m.least is not None})
-        says.append(
-            f"Too few: at least {' to '.join(f'{n:,}' for n in (least[0], *least[1:][-1:]))} independent queries."
+            f"Directions are two-sided, {level} for all of one table together (Holm): by Gaffke's bound after one imagined query "
+            "with the worst possible difference, or one imagined cluster as large as the largest, over all orders of tied "
+            "documents."
         )
     if any(m.direction == "no tie ranges" for m in of):
         says.append("No tie ranges: a result was recorded before they were; run its benchmark again.")
     if any(m.direction == "not tested" and m.n for m in of):
         says.append("Not tested: measures that no decision may rest on (pooled over queries, or Judged).")
+    return tuple(says)
+
+
+def _movement_note(of: Sequence[Movement]) -> str:
+    """How many directions one table asks for, and what holds for them."""
+    asked = [m for m in of if m.p_holm is not None]
+    says = []
+    if asked:
+        largest = max(m.largest or 1 for m in asked)
+        imagined = "query" if largest == 1 else f"cluster of {largest:,} queries"
+        says.append(f"{_many(len(asked), 'direction', 'directions')} asked, with one imagined {imagined}.")
+    if few := [m for m in asked if m.direction == "too few"]:
+        least = sorted({m.least for m in few if m.least is not None})
+        says.append(
+            f"Too few: at least {' to '.join(f'{n:,}' for n in (least[0], *least[1:][-1:]))} independent queries."
+        )
     if most := max((m.unjudged for m in asked), default=0):
         says.append(
             f"The judgements are pooled: of up to {_many(most, 'query', 'queries')} an unjudged document stands in the "

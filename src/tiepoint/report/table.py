@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tiepoint.core.figure import Figure, Figures, Slices
 from tiepoint.core.result import BaselineResult, CandidateResult, Summary
+from tiepoint.core.rounding import bound_above, bound_below
 
 Arm = CandidateResult | BaselineResult
 NONE = "–"
@@ -83,6 +84,16 @@ class Page:
 def number(value: float | None) -> str:
     """Four places; an en dash for what could not be measured."""
     return NONE if value is None else f"{value:.4f}"
+
+
+def upper(bound: float | None) -> str:
+    """An upper bound: four places, rounded up."""
+    return NONE if bound is None else number(bound_above(bound))
+
+
+def lower(bound: float | None) -> str:
+    """A lower bound: four places, rounded down."""
+    return NONE if bound is None else number(bound_below(bound))
 
 
 def figure(found: Figure | None) -> str:

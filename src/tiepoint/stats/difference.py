@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tiepoint.stats.direction import in_order_of_values
 from tiepoint.stats.interval import bca, trusted
-from tiepoint.stats.resample import Draws, by_cluster
+from tiepoint.stats.resample import Draws, by_cluster, on_grid
 
 SAME = 1e-12
 """Values nearer than this are equal: they differ by rounding alone."""
@@ -70,7 +70,7 @@ class Pairs:
 def by_values(pairs: Sequence[Pairs], cluster: NDArray[np.int64]) -> NDArray[np.int64]:
     """The queries of these figures where their values put them, see in_order_of_values; at least one figure.
 
-    Sums and draws go by position, so no id moves what is made of them in this order.
+    Sums go by position, so no id moves what is made of them in this order.
     """
     values = [np.where(p.scored, of, 0.0) for p in pairs for of in (p.first, p.second, p.weight)]
     return in_order_of_values(np.column_stack(values), cluster)
@@ -125,12 +125,12 @@ def intervals(pairs: Sequence[Pairs], cluster: NDArray[np.int64], *, level: floa
     cluster   (queries,) int64: queries of one cluster are resampled together; only clusters count in which anything is
               scored
     level     two-sided, as 0.95
-    draws     the resamples; figures that share them compare
+    draws     the resamples, see bca
     """
     scored = np.flatnonzero(np.any([p.scored for p in pairs], axis=0))
     kept = np.unique(cluster[scored], return_inverse=True)[1]
-    away = np.stack([(p.away * p.weight)[scored] for p in pairs], axis=1)
-    weight = np.stack([p.weight[scored] for p in pairs], axis=1)
-    top, bottom = by_cluster(away, kept), by_cluster(weight, kept)
+    away = np.stack([(p.away * p.weight)[scored] for p in pairs])
+    weight = np.stack([p.weight[scored] for p in pairs])
+    top, bottom = (by_cluster(on_grid(of).T, kept) for of in (away, weight))
     low, high = bca(top, bottom, level=level, draws=draws)
     return Intervals(low, high, trusted(top, bottom) | np.isnan(low))

@@ -34,9 +34,9 @@ def bca(
     """Bias-corrected and accelerated bootstrap intervals of sum(top) / sum(bottom), for many columns at once.
 
     top, bottom   (units, columns) float64: sums over each independent unit; a mean over queries has the unit's number
-                  of scored queries as its bottom
+                  of scored queries as its bottom. In any order: the same values give the same bits
     level         two-sided, as 0.95
-    draws         the resamples; figures that share them compare
+    draws         the resamples; columns of the same values have the same interval
     returns       low and high, (columns,) float64; NaN where it cannot be told: fewer than two units, or no spread
     source        Efron 1987; agrees with scipy.stats.bootstrap(method="BCa") within Monte Carlo error
     """
@@ -67,8 +67,20 @@ def bca(
 
 
 def _rows(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(columns, units) each, and on the grid that their sums are exact on: a figure and its resamples are made of one thing."""
-    return on_grid(np.ascontiguousarray(top.T)), on_grid(np.ascontiguousarray(bottom.T))
+    """(columns, units) each, and on the grid that their sums are exact on: a figure and its resamples are made of one thing.
+
+    Draws go by position, so the units of each column stand in the order of its own values, the bottom first: what is drawn
+    follows from the values alone, and columns whose bottoms hold the same values share them.
+    """
+    over, under = on_grid(np.ascontiguousarray(top.T)), on_grid(np.ascontiguousarray(bottom.T))
+    varied = np.ptp(under, axis=1) > 0
+    if not varied.any():
+        over.sort(axis=1)
+    else:
+        over[~varied] = np.sort(over[~varied], axis=1)
+        order = np.lexsort((over[varied], under[varied]), axis=1)
+        over[varied], under[varied] = (np.take_along_axis(of[varied], order, axis=1) for of in (over, under))
+    return over, under
 
 
 def _ratios(top: NDArray[np.float64], bottom: NDArray[np.float64], draws: Draws) -> NDArray[np.float64]:

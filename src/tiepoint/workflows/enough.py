@@ -1,4 +1,4 @@
-"""Whether the scored queries that decide, of a whole slice or of a group in it, are enough for the rule."""
+"""Whether the queries that decide, of a whole slice or of a group in it, are enough for the rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiepoint.core.study import Rule, Study
+from tiepoint.measures import parse
 from tiepoint.stats.enough import fewest
 from tiepoint.stats.population import Mix
 from tiepoint.workflows.evidence import deciding, largest_cluster
@@ -18,7 +19,7 @@ from tiepoint.workflows.slices import Slice, scored
 class Enough:
     """What decides, against what the rule takes.
 
-    queries   positions of those that are scored and decide: of the test split where splits are named
+    queries   positions of those that the rule's measure scores and that decide: of the test split where splits are named
     cluster   (those queries,) int64: which cluster each is of
     largest   queries of the slice's largest cluster, of whatever split
     """
@@ -32,7 +33,7 @@ class Enough:
     def of(cls, study: Study, part: Slice) -> Enough:
         """The queries of a whole slice."""
         chosen = deciding(study, part)
-        chosen = chosen[scored(study, part.view)[chosen]]
+        chosen = chosen[scored(study, part.view, parse(study.rule.measure))[chosen]]
         return cls(study.rule, chosen, study.queries.clusters(chosen), largest_cluster(study, part))
 
     def among(self, member: NDArray[np.bool_]) -> Enough:

@@ -20,7 +20,7 @@ from tiepoint.measures.measure import Column, Measure, TieRange, UnjudgedRange
 from tiepoint.measures.ties import TiedRuns
 from tiepoint.search.exact import processors
 from tiepoint.stats.interval import bca, exact_binomial, trusted
-from tiepoint.stats.resample import Draws, by_cluster, stream
+from tiepoint.stats.resample import Draws, by_cluster, on_grid, stream
 from tiepoint.workflows.cells import Cell, cells, shown
 from tiepoint.workflows.slices import FILTERED, Slice, View, scored
 
@@ -135,7 +135,7 @@ def any_value(column: Column) -> TieRange:
 
 
 def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dict[str, ArmFigures]:
-    """All figures of all arms, by arm id. Arms of one group of queries share their resamples, so that they compare."""
+    """All figures of all arms, by arm id. What they are follows from the values of the queries, whatever order these stand in."""
     measures = [parse(name) for name in study.measures]
     maker = _Maker(study, arms, measures)
     every = tuple(cells(study, parts))
@@ -143,7 +143,8 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
     groups: list[tuple[Slice, NDArray[np.int64], tuple[str, ...]]] = [
         (part, part.queries, (part.name,)) for part in parts
     ]
-    listed = [cell for cell in every if cell in may.of(cell.slice.view.name, scored(study, cell.slice.view))]
+    asked = {part.view.name: scored(study, part.view) for part in parts}
+    listed = [cell for cell in every if cell in may.of(cell.slice.view.name, asked[cell.slice.view.name])]
     groups += [(cell.slice, cell.queries, (cell.slice.name, cell.kind, cell.name)) for cell in listed]
     # Slices often hold the same queries under the same view. Groups of one size stand together: they share their resamples.
     keys = [(part.view.name, chosen.tobytes()) for part, chosen, _ in groups]
@@ -165,7 +166,7 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
             measures={part.name: whole[part.name][arm.id] for part in parts},
             bounds={part.name: _bounds(arm, part, measures) for part in parts},
             over_readable_gold=over_readable[arm.id],
-            judged={part.name: arm.views[part.view.name].judged.take(part.queries).mean for part in parts},
+            judged={part.name: mean_of(arm.views[part.view.name].judged.take(part.queries)) for part in parts},
             ties={part.name: _ties(arm, part) for part in parts},
             failed_queries={part.name: _failed(arm, part) for part in parts},
             **grouped.get(arm.id, {}),
@@ -242,12 +243,15 @@ class _Maker:
         sure = np.ones(len(binary), dtype=bool)
         kept = np.flatnonzero(stack.defined.any(axis=0))
         cluster = self.study.queries.clusters(chosen[kept])
-        exact = binary & (n > 0) & (int(cluster.max(initial=-1)) + 1 == len(kept))
+        alone = int(cluster.max(initial=-1)) + 1 == len(kept)
+        exact = binary & (n > 0) & alone
         for i in np.flatnonzero(exact):
             low[i], high[i] = exact_binomial(int(stack.top[i].sum()), int(n[i]), level=level)
         drawn = np.flatnonzero(~exact)
         if len(kept) and len(drawn):
-            top, bottom = (by_cluster(of[drawn][:, kept].T, cluster) for of in (stack.top, stack.bottom))
+            top, bottom = (of[drawn][:, kept] for of in (stack.top, stack.bottom))
+            # On the grid sums are exact, as those of bottoms are, so that no order of a cluster's queries moves a bit.
+            top, bottom = (by_cluster(of.T, cluster) for of in (top if alone else on_grid(top), bottom))
             low[drawn], high[drawn] = bca(top, bottom, level=level, draws=self.draws)
             sure[drawn] = trusted(top, bottom) | np.isnan(low[drawn])
         known = np.isfinite(low) & np.isfinite(high)
@@ -285,28 +289,40 @@ class _Stack:
 
     @property
     def means(self) -> list[float | None]:
-        """As Column.mean, to the bit."""
-        top, bottom = self.top.sum(axis=1).tolist(), self.bottom.sum(axis=1).tolist()
+        """As mean_of, to the bit."""
+        top, bottom = np.sort(self.top, axis=1).sum(axis=1).tolist(), self.bottom.sum(axis=1).tolist()
         return [over / under if under > 0 else None for over, under in zip(top, bottom, strict=True)]
 
 
+def mean_of(column: Column) -> float | None:
+    """Column.mean, added up in the order of the values, so that no order of the queries moves a bit.
+
+    Bottoms are counts, whose sums are exact in any order.
+    """
+    top, bottom = (np.where(column.defined, of, 0.0) for of in (column.top, column.bottom))
+    top.sort()
+    total = float(bottom.sum())
+    return float(top.sum()) / total if total > 0 else None
+
+
 def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, Bounds]:
+    """Of a measure that cannot decide, over ties alone: how much is judged is no question of what the unjudged could be."""
     measured, chosen = arm.views[part.view.name], part.queries
 
     def mean(column: Column | None) -> float | None:
-        return None if column is None else column.take(chosen).mean
+        return None if column is None else mean_of(column.take(chosen))
 
-    return {
-        str(m): Bounds(
-            tie_low=mean(measured.ties[str(m)].smallest),
-            tie_expected=mean(measured.ties[str(m)].expected),
-            tie_high=mean(measured.ties[str(m)].largest),
-            unjudged_worst=mean(measured.unjudged[str(m)].smallest),
-            unjudged_best=mean(measured.unjudged[str(m)].largest),
+    found = {}
+    for name in map(str, measures):
+        ties, unjudged = measured.ties[name], measured.unjudged.get(name)
+        found[name] = Bounds(
+            tie_low=mean(ties.smallest),
+            tie_expected=mean(ties.expected),
+            tie_high=mean(ties.largest),
+            unjudged_worst=None if unjudged is None else mean(unjudged.smallest),
+            unjudged_best=None if unjudged is None else mean(unjudged.largest),
         )
-        for m in measures
-        if m.kind.decides
-    }
+    return found
 
 
 def _ties(arm: ArmRun, part: Slice) -> Ties:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tiepoint.core.power import POWER_VERSION, GroupOutlook, Outlook, Power, Row
+from tiepoint.core.rounding import bound_below
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
-from tiepoint.rounding import bound_below
 from tiepoint.stats.enough import FEWEST
 from tiepoint.stats.population import Mix
 from tiepoint.stats.power import Supposed
@@ -188,7 +188,7 @@ def _notes(study: Study, difference: float) -> tuple[str, ...]:
         notes.append("a true difference on the gap itself is never settled, by any number of queries")
     if study.qrels.pooled:
         notes.append(
-            "the judgements are pooled: supposed is that no hit is unjudged; where the candidates' Judged@k differ, the rule takes "
-            "each unjudged hit at its worst and at its best, and may decide far less often than this"
+            "the judgements are pooled: supposed is that no hit is unjudged; where the candidates' Judged@k differ, the rule "
+            "takes each unjudged hit at its worst and at its best, and may decide far less often than this"
         )
     return tuple(notes)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tiepoint.core.figure import Denominators
 from tiepoint.core.study import Study
+from tiepoint.measures.measure import Measure
 from tiepoint.search.eligibility import Eligibility
 from tiepoint.search.masks import Masks
 
@@ -69,9 +70,14 @@ def slices(study: Study, by_name: dict[str, View]) -> list[Slice]:
     ]
 
 
-def scored(study: Study, view: View) -> NDArray[np.bool_]:
-    """(queries,) True where a query has a relevant document that counts and is not flagged as having no answer."""
-    gold = view.counted & (study.qrels.grade >= 1)
+def scored(study: Study, view: View, measure: Measure | None = None) -> NDArray[np.bool_]:
+    """(queries,) True where a query has a relevant document that counts and is not flagged as having no answer.
+
+    measure   one that can decide: relevant is what it takes as relevant, so that it has a value of these queries and of no
+              other, whatever the run; None: a document of any grade from 1 on, as where no measure is meant
+    """
+    least = 1 if measure is None else measure.least_grade
+    gold = view.counted & (study.qrels.grade >= least)
     has = np.bincount(study.qrels.query[gold], minlength=len(study.queries)) > 0
     return has & ~study.queries.no_answer
 

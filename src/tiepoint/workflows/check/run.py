@@ -28,6 +28,7 @@ from tiepoint.workflows.check.study import (
 from tiepoint.workflows.check.texts import TextScan, copies, near_copies
 from tiepoint.workflows.check.tokens import candidate_check
 from tiepoint.workflows.check.warnings import definitions, warnings
+from tiepoint.workflows.evidence import largest_cluster
 from tiepoint.workflows.record.result import load_result
 from tiepoint.workflows.slices import slices, views
 
@@ -73,4 +74,5 @@ def check(
         definitions=definitions(study.k),
         since=None if earlier is None else since_result(study, earlier),
     )
-    return replace(found, warnings=tuple(warnings(found)))
+    largest = largest_cluster(study, next(part for part in parts if part.name == study.rule.slice))
+    return replace(found, warnings=tuple(warnings(found, largest)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiepoint.core.check import Check, Deciding, Named
+from tiepoint.core.rounding import bound_above
 from tiepoint.core.words import DEFINITION
+from tiepoint.decide import if_clusters_were_even
 from tiepoint.encoding.preview import SAMPLE
 from tiepoint.stats.enough import FEWEST
 from tiepoint.workflows.check.study import share
@@ -47,16 +49,20 @@ def definitions(k: int) -> dict[str, str]:
     }
 
 
-def warnings(check: Check) -> Iterator[str]:
-    """Every warning, the ones that could overturn the verdict first. check: whole but for its warnings."""
-    yield from _few(check.deciding)
+def warnings(check: Check, largest: int) -> Iterator[str]:
+    """Every warning, the ones that could overturn the verdict first.
+
+    check     whole but for its warnings
+    largest   queries of the largest cluster of the rule's slice, of whatever split
+    """
+    yield from _few(check.deciding, largest)
     yield from _flattered(check)
     yield from _labels(check)
     yield from _copied(check)
     yield from _cut(check)
 
 
-def _few(deciding: Deciding) -> Iterator[str]:
+def _few(deciding: Deciding, largest: int) -> Iterator[str]:
     over = f"{deciding.clusters:,} independent queries decide ({deciding.slice}"
     over += f", {deciding.split} split)" if deciding.split else ")"
     if not deciding.queries:
@@ -64,12 +70,12 @@ def _few(deciding: Deciding) -> Iterator[str]:
     elif deciding.enough is False and deciding.least is None:
         yield f"{over}: no number of them can show a candidate inside a gap of 0"
     elif deciding.enough is False:
-        smallest = (
-            "" if deciding.smallest_gap is None else f"; these could at best show a gap of {deciding.smallest_gap:.4f}"
-        )
+        shown = None if deciding.smallest_gap is None else bound_above(deciding.smallest_gap)
+        smallest = "" if shown is None else f"; these could at best show a gap of {shown:.4f}"
+        even = if_clusters_were_even(deciding.least, gap=deciding.gap, confidence=deciding.confidence, largest=largest)
         yield (
             f"{over}: too few to show any candidate inside the gap of {deciding.gap:g}, which takes at least "
-            f"{deciding.least:,}{smallest}"
+            f"{deciding.least:,}{even}{smallest}"
         )
 
 

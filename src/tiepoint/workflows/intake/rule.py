@@ -49,14 +49,27 @@ def take_gates(file: StudyFile, problems: Problems) -> Gates:
 
 
 def check_critical(file: StudyFile, queries: Queries, problems: Problems) -> None:
-    """Note every critical query and subgroup that the study does not have."""
-    subgroups = {name for names in queries.subgroups for name in names}
+    """Note every critical query that the study does not have, and every critical subgroup without a query that has an answer."""
+    answered = zip(queries.subgroups, queries.no_answer, strict=True)
+    subgroups = {name for names, no_answer in answered if not no_answer for name in names}
     known = {*queries.ids, *(f"{SUBGROUP}{name}" for name in subgroups)}
-    if unknown := [name for name in file.spec.gates.critical if name not in known]:
+    unknown = [name for name in file.spec.gates.critical if name not in known]
+    where = file.where("gates", "critical")
+    if absent := [name.removeprefix(SUBGROUP) for name in unknown if name.startswith(SUBGROUP)]:
+        many = "critical subgroup has" if len(absent) == 1 else "critical subgroups have"
+        near = did_you_mean(absent[0], subgroups)
+        occur = f"subgroups that occur: {some(sorted(subgroups))}" if subgroups else "no query is of any subgroup"
         problems.add(
-            f"{len(unknown):,} critical queries are not in the study: {some(unknown)}",
-            where=file.where("gates", "critical"),
-            fix=did_you_mean(unknown[0], known) or 'name ids of queries, or "subgroup:name"',
+            f"{len(absent):,} {many} no query with an answer: {some(absent)}",
+            where=where,
+            fix=f"{near} {occur}" if near else occur,
+        )
+    if lost := [name for name in unknown if not name.startswith(SUBGROUP)]:
+        many = "critical query is" if len(lost) == 1 else "critical queries are"
+        problems.add(
+            f"{len(lost):,} {many} not in the study: {some(lost)}",
+            where=where,
+            fix=did_you_mean(lost[0], known) or 'name ids of queries, or "subgroup:name"',
         )
 
 
@@ -92,15 +105,19 @@ def check_slice(file: StudyFile, rule: Rule, queries: Queries, qrels: Qrels | No
                 fix='mark queries "test", or remove split under [queries]',
             )
             return
-    if qrels is not None and not (chosen & _with_gold(qrels, len(queries))).any():
+    least = parse(rule.measure).least_grade if rule.measure else 1
+    if qrels is not None and not (chosen & _with_gold(qrels, len(queries), least)).any():
+        asked = f" for {rule.measure} (grade {least} or better)" if least > 1 else ""
         problems.add(
-            f"no query on which is decided (slice {rule.slice!r}) has a relevant document",
+            f"no query on which is decided (slice {rule.slice!r}) has a relevant document{asked}",
             where=where,
-            fix="judge documents for them with grade 1 and above, or decide on another slice",
+            fix=f"judge documents for them with grade {least} and above, or decide on another slice"
+            + (", or by a measure of a lower rel" if least > 1 else ""),
         )
 
 
-def _with_gold(qrels: Qrels, queries: int) -> NDArray[np.bool_]:
+def _with_gold(qrels: Qrels, queries: int, least: int) -> NDArray[np.bool_]:
+    """(queries,) True where a document is judged of this grade or better."""
     mask = np.zeros(queries, dtype=bool)
-    mask[qrels.query[qrels.grade >= 1]] = True
+    mask[qrels.query[qrels.grade >= least]] = True
     return mask

@@ -120,7 +120,7 @@ def forest(summary: Summary, kind: Kind) -> Forest | None:
             rows.append(ForestRow(group, of[rule.slice], arms))
     if not rows:
         return None
-    rows.sort(key=lambda row: (-row.size.scored, row.group))
+    rows.sort(key=lambda row: (-row.scored, row.group))
     drawn = max(FEWEST_GROUPS, DRAWN_ROWS // max(len(row.arms) for row in rows))
     return Forest(
         kind=kind,
