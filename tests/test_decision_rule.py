@@ -13,6 +13,7 @@ from scipy import special, stats
 
 import decision_grid as grid
 import decision_tables as tables
+from tiepoint.stats import settle
 from tiepoint.stats.measured import Measured
 from tiepoint.stats.paired import (
     chance_beyond,
@@ -244,6 +245,19 @@ def test_the_named_number_of_queries_has_the_promised_power_within_ten_points(na
     assert (states == IN).any(axis=1).mean() == pytest.approx(POWER, abs=0.10)
     fewer = walked(whole, number // 3, gap=gap, confidence=0.95, rng=stream(2), samples=300)
     assert (fewer == IN).any(axis=1).mean() < POWER - 0.1
+
+
+def test_samples_are_the_same_in_law_however_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, gap = next((t, g) for label, t, g in grid.settling() if label == "clusters of 1 to 3")
+    whole, decided = grid.as_units(found), []
+    for most in (settle.DRAWN, 0):
+        monkeypatch.setattr(settle, "DRAWN", most)
+        states = walked(whole, 200, gap=gap, confidence=0.95, rng=stream(3), samples=2_000)
+        decided.append((states == IN).any(axis=1))
+    one, other = (float(of.mean()) for of in decided)
+    assert 0.5 < one < 0.95
+    assert one == pytest.approx(other, abs=4 * math.sqrt(2 * 0.25 / 2_000))
+    assert (decided[0] != decided[1]).any(), "not the same draws"
 
 
 def test_no_number_settles_a_mean_on_the_gap() -> None:

@@ -28,6 +28,8 @@ NEAR = 1.1
 """Two numbers this near to one another, of which one reaches POWER and one does not, are interpolated between."""
 WITHIN = 0.06
 """Two standard errors of SAMPLES: what is interpolated is named unless its chance lies lower, since it jumps there."""
+DRAWN_EACH, DRAWN = 4, 4_000_000
+"""Up to so many draws for each unit, and so many at all, drawing one by one is quicker than drawing how often each comes."""
 RESAMPLES = 100
 """Of the units, to tell how far the number moves with the queries that happen to be here."""
 ENDS = (0.1, 0.9)
@@ -53,7 +55,10 @@ def walked(
 def _samples(units: Units, number: int, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """(samples, units) how often each stands in samples of so many, each as likely as any other."""
     many = len(units.size)
-    return rng.multinomial(number, np.full(many, 1 / many), size=samples)
+    if number > DRAWN_EACH * many or number * samples > DRAWN:
+        return rng.multinomial(number, np.full(many, 1 / many), size=samples)
+    drawn = rng.integers(many, size=(samples, number)) + many * np.arange(samples)[:, None]
+    return np.bincount(drawn.reshape(-1), minlength=samples * many).reshape(samples, many)
 
 
 @dataclass(frozen=True, slots=True)
