@@ -250,7 +250,7 @@ def test_keys_of_gates_that_are_wrong_are_2_with_hints_and_nothing_is_encoded(tm
             {"critical": ["q99", "subgroup:od"]},
             "1 critical query is not in the study: q99",
             "1 critical subgroup has no query with an answer: od",
-            'did you mean "odd"? subgroups that occur: even, odd',
+            'did you mean "odd"? subgroups with an answered query: even, odd',
         ),
         ({"measure": "pooled_recall@3"}, "pooled_recall@3 cannot stand in a gate", "[gates] measure"),
         ({"measure": "Judged@3"}, "Judged@3 cannot stand in a gate"),

@@ -221,6 +221,11 @@ def test_the_rule_is_what_was_enumerated(gap: float, queries: int, wrong: float)
 def test_the_search_for_a_number_stops_where_there_is_none() -> None:
     assert first_enough(lambda n: 0.0, 100, 10) is None
     assert first_enough(lambda n: 1.0, 100, 10) == 10
+    assert 950_000 < first_enough(lambda n: 0.81 if n >= 950_000 else 0.7, 59, 59) <= 1_000_000, (
+        "up to the limit itself"
+    )
+    assert first_enough(lambda n: float(n > 1_000_000), 59, 59) is None
+    assert first_enough(lambda n: 1.0, 3_000_000, 3_000_000) is None
 
 
 @pytest.mark.parametrize("start", [10, 20, 99, 100, 5_000])

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import tiepoint as tp
-from picture import Demonstration
 from tiepoint.core.study import Study
 from tiepoint.workflows.demo import write_demo
 
@@ -218,16 +217,6 @@ def test_no_document_is_made_from_a_template() -> None:
             key = tuple(words(document["text"])[part])
             other = seen.setdefault(key, name)
             assert other == name or frozenset((other, name)) in PAIRS, (key, other, name)
-
-
-def test_words_alone_do_not_solve_it_and_chance_stands_below_every_model(demo_run: Demonstration) -> None:
-    result = tp.load_result(next((demo_run.folder / "results").iterdir())).summary
-    by_name = {arm.id: arm.measures for arm in (*result.candidates, *result.baselines)}
-    for name in ("unfiltered", "filtered", "rare"):
-        means = {arm: measures[name]["nDCG@10"].mean for arm, measures in by_name.items()}
-        assert name == "rare" or means["bm25"] < 0.85, (name, means)  # a rare name is what words alone find best
-        assert all(means["random"] < means[arm] - 0.1 for arm in means if arm != "random"), (name, means)
-    assert [c.status for c in result.candidates] == ["measured"] * 3
 
 
 def test_identifiers_are_in_order_and_plain() -> None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import tiepoint as tp
@@ -187,7 +189,7 @@ def test_too_few_dev_queries_tell_no_spread(tmp_path: Path, command: Command) ->
     benched(command, folder)
     (one, *_) = power(load_study(folder)).outlooks
     assert one.spread.source == "assumed"
-    assert "on 19 independent dev queries, and 20 are needed" in one.spread.sentence
+    assert "it measured 19 independent dev queries by this rule's measure, and 20 are needed" in one.spread.sentence
 
 
 def test_a_result_that_cannot_be_read_or_is_of_other_candidates_is_passed_over(
@@ -203,7 +205,7 @@ def test_a_result_that_cannot_be_read_or_is_of_other_candidates_is_passed_over(
         "other": (
             "result.json",
             good.joinpath("result.json").read_bytes().replace(b'"large"', b'"huge"'),
-            "of the candidates",
+            "it measured the candidates huge, small of archive",
         ),
     }
     for name, (path, text, why) in texts.items():
@@ -212,7 +214,9 @@ def test_a_result_that_cannot_be_read_or_is_of_other_candidates_is_passed_over(
         (later / path).write_bytes(text)
         (one,) = power(load_study(folder)).outlooks
         assert one.rows == measured[0].rows
-        assert f"in the result {good.name}; of the candidates" in one.spread.sentence
+        assert (
+            f"in the result {good.name}; cheapest first as there, small, large, the difference" in one.spread.sentence
+        )
         assert f"not in a later one, {later.name}: " in one.spread.sentence
         assert why in one.spread.sentence
         assert command("check", folder).code == 0
@@ -226,6 +230,41 @@ def test_a_result_before_its_judgements_changed_says_so(tmp_path: Path, command:
     (folder / "qrels.tsv").write_text("".join(qrels[:-1]), encoding="utf-8")
     (one,) = power(load_study(folder)).outlooks
     assert f"in the result {name} (whose qrels were others)" in one.spread.sentence
+
+
+def test_a_result_of_fewer_candidates_than_the_rule_walks_says_no_spread(tmp_path: Path) -> None:
+    folder = archive(tmp_path / "s", dev=80)
+    tp.record(tp.bench(load_study(folder), only=["small"]), folder / "results")
+    (one, *_) = power(load_study(folder)).outlooks
+    assert one.spread.source == "assumed"
+    assert "it measured the candidates small of archive" in one.spread.sentence
+
+
+def test_ranges_that_noise_widened_are_not_the_rules(tmp_path: Path, command: Command) -> None:
+    folder = archive(tmp_path / "s", dev=80)
+    result = benched(command, folder)
+    before = power(load_study(folder)).outlooks
+    path = result / "rows" / "per_query.parquet"
+    rows = pq.read_table(path)
+    known = rows["value"].is_valid()
+    for name, end in (("low", 0.0), ("high", 1.0)):
+        rows = rows.set_column(rows.column_names.index(name), name, pc.if_else(known, end, None))
+    pq.write_table(rows, path)
+    assert power(load_study(folder)).outlooks[0].needed is None, "any order of all ties: nothing is ever decided"
+    summary = json.loads((result / "result.json").read_text(encoding="utf-8"))
+    for candidate in summary["candidates"]:
+        candidate["noise"] = 0.5
+    (result / "result.json").write_text(json.dumps(summary), encoding="utf-8")
+    assert power(load_study(folder)).outlooks == before
+
+
+def test_rankings_made_elsewhere_are_no_arm_of_the_walk(tmp_path: Path) -> None:
+    folder = archive(tmp_path / "s")
+    before = power(load_study(folder)).outlooks
+    with (folder / "study.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[[candidate]]\nid = "theirs"\nembedder = "run"\noptions = { run = "theirs.trec" }\n')
+    (folder / "theirs.trec").write_text("q000 Q0 d000 1 1.0 theirs\n", encoding="utf-8")
+    assert power(load_study(folder)).outlooks == before
 
 
 def test_what_is_supposed_of_pooled_judgements_is_said(tmp_path: Path, command: Command) -> None:

@@ -74,6 +74,7 @@ def test_scifact_with_wordllama(scifact: Path, tmp_path: Path) -> None:
     assert figures["nDCG@10"]["n"] == 300
 
 
+@pytest.mark.slow
 def test_traveldest_with_wordllama_by_subgroup(traveldest: Path, tmp_path: Path) -> None:
     pytest.importorskip("wordllama", reason="not executed: wordllama is not installed")
     folder = started(tmp_path / "t", traveldest, keep="wordllama", k=10, measures=["recall@10", "nDCG@10"])

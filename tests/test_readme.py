@@ -1,4 +1,7 @@
-"""The README says what is true: its picture is what the demonstration prints, its snippet runs."""
+"""The README says what is true: its picture is what the demonstration prints, its snippet runs; and that run is no easy one.
+
+Tests that need the demonstration's run stand together, so that one process makes it, once.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tiepoint as tp
 from demo_page import PAGE, Runs, filled
 from picture import BLOCK, README, Demonstration, without_speed
 from sample import hashing, write_sample
@@ -18,6 +22,16 @@ def test_the_picture_is_what_the_demonstration_prints(demo_run: Demonstration) -
     shown = BLOCK.search(README.read_text(encoding="utf-8"))
     assert shown is not None
     assert without_speed(shown[0]) == without_speed(demo_run.printed), "stale: python tests/picture.py"
+
+
+def test_words_alone_do_not_solve_it_and_chance_stands_below_every_model(demo_run: Demonstration) -> None:
+    result = tp.load_result(next((demo_run.folder / "results").iterdir())).summary
+    by_name = {arm.id: arm.measures for arm in (*result.candidates, *result.baselines)}
+    for name in ("unfiltered", "filtered", "rare"):
+        means = {arm: measures[name]["nDCG@10"].mean for arm, measures in by_name.items()}
+        assert name == "rare" or means["bm25"] < 0.85, (name, means)  # a rare name is what words alone find best
+        assert all(means["random"] < means[arm] - 0.1 for arm in means if arm != "random"), (name, means)
+    assert [c.status for c in result.candidates] == ["measured"] * 3
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ def test_ten_subgroups_are_listed_where_a_critical_one_does_not_occur(tmp_path: 
     assert (answer.code, answer.out) == (2, "")
     assert "error: 1 critical subgroup has no query with an answer: zzz" in answer.err
     listed = ", ".join(f"part {i:02}" for i in range(10))
-    assert f"fix:   subgroups that occur: {listed} and 2 more" in answer.err
+    assert f"fix:   subgroups with an answered query: {listed} and 2 more" in answer.err
 
 
 def test_a_critical_subgroup_none_of_whose_queries_has_an_answer_is_refused(tmp_path: Path, command: Command) -> None:

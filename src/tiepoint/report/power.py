@@ -68,7 +68,8 @@ def _outlook(power: Power, one: Outlook) -> Section:
 
 def _shown(one: Outlook, gap: float) -> str:
     """Which true losses the study's own number tells apart from the gap."""
-    limit = f"under this spread none above {lower(one.furthest)} is possible"
+    about = "about " if one.spread.source == "measured" else ""
+    limit = f"under this spread none above {about}{upper(one.furthest)} is possible"
     shown = []
     if one.shown_inside is not None and one.shown_inside >= one.furthest:
         shown.append(f"inside the gap every true loss; {limit}")

@@ -94,7 +94,7 @@ def queries_to_settle(units: Units, *, gap: float, confidence: float, rng: np.ra
     """Roughly how many queries would settle the walk with a chance of POWER, if means and spreads are as in these.
 
     units     of at least two arms, in cost order; taken as the whole population
-    returns   queries, to two digits; None where LIMIT units would not do (a mean lies on the gap or close to it, or the gap
+    returns   queries, see rounded_up; None where LIMIT units would not do (a mean lies on the gap or close to it, or the gap
               is 0), and where fewer than FEWEST units are here, which tell nothing of means and spreads
     """
     least = fewest(gap, confidence, units.size, units.largest)
@@ -135,6 +135,9 @@ def first_enough(chance: Callable[[int], float], start: int, least: int) -> int 
 
     chance   of a number, as samples tell it; below `least` it is 0
     """
+    start = min(start, LIMIT)
+    if least > LIMIT:
+        return None
     low, high, ratio = (least - 1, 0.0), (start, chance(start)), STEP
     if high[1] >= POWER:
         while high[0] > least:
@@ -146,9 +149,9 @@ def first_enough(chance: Callable[[int], float], start: int, least: int) -> int 
             high, ratio = tried, min(ratio * ratio, FURTHEST)
     else:
         while high[1] < POWER:
-            low, number, ratio = high, math.ceil(high[0] * ratio), min(ratio * ratio, FURTHEST)
-            if number > LIMIT:
+            if high[0] >= LIMIT:
                 return None
+            low, number, ratio = high, min(math.ceil(high[0] * ratio), LIMIT), min(ratio * ratio, FURTHEST)
             high = (number, chance(number))
     while high[0] > low[0] + 1 and high[0] > NEAR * low[0]:
         number = round(math.sqrt(low[0] * high[0]))

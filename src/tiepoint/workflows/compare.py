@@ -190,7 +190,7 @@ def _scored(rows: pa.Table, name: str) -> list[str]:
 
 
 def _movements(table: _Table, level: float, seed: int) -> list[Movement]:
-    """The movements of one table. Its intervals share their resamples, so that they compare; its directions are one family."""
+    """The movements of one table. Its directions are one family."""
     draws = Draws(stream(seed, "compare", table.slice, table.split or ""))
     drawn = intervals([figure.pairs for figure in table.figures], table.cluster, level=level, draws=draws)
     moved = [_described(figure, table, drawn, i) for i, figure in enumerate(table.figures)]

@@ -85,7 +85,7 @@ def chances(study: Study, found: Enough) -> dict[str, float | None]:
 
 def in_words(one: Supposition) -> str:
     """`assumed, spread 0.20, 50% of queries differ`."""
-    return f"{one.spread.source}, spread {one.spread.sd:.2f}, {one.spread.unequal:.0%} of queries differ"
+    return f"{one.spread.source}, spread {one.spread.sd:.2f}, {100 * one.spread.unequal:.3g}% of queries differ"
 
 
 def definitions(source: str) -> dict[str, str]:
@@ -103,7 +103,7 @@ def definitions(source: str) -> dict[str, str]:
             if measured
             else "every query that differs does so by one amount, either way"
         ),
-        "ties": "as they were measured"
+        "ties": "as they were measured, but for those of candidates whose scores noise of encoding moves: none"
         if measured
         else "none: where scores tie, the rule takes every order of the tied documents, and decides less often",
         "clusters": "as large, and each size as frequent, as those of the study that decide; the imagined worst one is as large "
@@ -177,7 +177,8 @@ def _ranges(every: Sequence[Supposition], difference: float, whole: Enough) -> S
                 f"a true difference lies between {-most:g} and {most:g}" if most else "the candidates are truly equal"
             )
             found.append(
-                f"under a spread of {one.spread.sd:.4f}, with {one.spread.unequal:.0%} of the queries differing, {possible}"
+                f"under a spread of {one.spread.sd:.4f}, with {100 * one.spread.unequal:.3g}% of the queries differing, "
+                + possible
             )
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tiepoint.core.candidate import RUN
 from tiepoint.core.power import Spread
 from tiepoint.core.result import Conditions, Summary
+from tiepoint.core.rounding import bound_below
 from tiepoint.core.study import Study
 from tiepoint.errors import InputError
 from tiepoint.formats import result_json
@@ -26,6 +28,8 @@ from tiepoint.workflows.tables import PER_QUERY, QUERIES
 
 DEV = "dev"
 SAME = 1e-12
+LEAST_UNEQUAL = 1e-4
+"""A stated share of queries that differ below it would take a population too large to walk."""
 ASSUMED = ((0.10, 0.20), (0.20, 0.50), (0.35, 0.80))
 """Standard deviation of a paired difference, and share of queries that differ: models that are alike, that are not, that
 have little in common."""
@@ -44,7 +48,7 @@ def suppositions(study: Study, *, spread: float | None, unequal: float | None) -
 
     raises   InputError where a stated spread cannot be
     """
-    arms = max(2, len(study.candidates))
+    arms = max(2, len(_walked(study)))
     if spread is not None or unequal is not None:
         return (_stated(study, 0.2 if spread is None else spread, 0.5 if unequal is None else unequal, arms),)
     found, why = _measured(study)
@@ -57,14 +61,15 @@ def suppositions(study: Study, *, spread: float | None, unequal: float | None) -
 
 
 def _stated(study: Study, sd: float, unequal: float, arms: int) -> Supposition:
-    if not 0 < unequal <= 1:
+    if not LEAST_UNEQUAL <= unequal <= 1:
         raise InputError(
-            f"--unequal {unequal:g}: a share of queries that differ lies above 0 and up to 1", fix="state another"
+            f"--unequal {unequal:g}: a share of queries that differ lies between {LEAST_UNEQUAL:g} and 1",
+            fix="state another",
         )
     if not 0 < sd <= unequal**0.5:
         raise InputError(
-            f"--spread {sd:g}: with {unequal:.0%} of the queries differing, by 1 at most, it lies above 0 and up to "
-            f"{unequal**0.5:.4f}",
+            f"--spread {sd:g}: with {100 * unequal:.3g}% of the queries differing, by 1 at most, it lies above 0 and up to "
+            f"{bound_below(unequal**0.5):g}",
             fix="state a smaller --spread or a larger --unequal",
         )
     return _drawn(study, sd, unequal, arms, "stated", "as stated")
@@ -92,11 +97,15 @@ def _measured(study: Study) -> tuple[Supposition | None, str]:
             return replace(found, spread=replace(found.spread, sentence=found.spread.sentence + later)), ""
         if found:
             passed.append(f"{folder.name}: {found}")
-    more = f"; nor do {len(passed) - 1} earlier ones" if len(passed) > 1 else ""
-    return (
-        None,
-        f"the latest result says nothing here, {passed[0]}{more}" if passed else "no result under results/ has rows/",
-    )
+    if not passed:
+        return None, "no result under results/ has rows/"
+    more = f"; {len(passed) - 1:,} earlier passed over too" if len(passed) > 1 else ""
+    return None, f"no result says how these candidates spread here, {passed[0]}{more}"
+
+
+def _walked(study: Study) -> set[str]:
+    """The candidates that the rule may walk: rankings made elsewhere have no costs and never stand in it."""
+    return {candidate.id for candidate in study.candidates if candidate.embedder != RUN}
 
 
 def _from_rows(study: Study, folder: Path) -> Supposition | str:
@@ -108,24 +117,25 @@ def _from_rows(study: Study, folder: Path) -> Supposition | str:
     if not all(path.is_file() for path in files):
         return ""
     summary = result_json.parse(Summary, files[0].read_bytes(), where=str(files[0]))
-    names = [candidate.id for candidate in summary.candidates]
-    if summary.study != study.name or set(names) != {candidate.id for candidate in study.candidates}:
-        return f"it is of the candidates {', '.join(sorted(names))} of {summary.study}"
     arms = list(summary.decision.order)
+    if summary.study != study.name or set(arms) != _walked(study):
+        return f"it measured the candidates {', '.join(sorted(arms)) or 'none'} of {summary.study}"
+    if len(arms) < 2:
+        return "it measured one candidate, which differs from none"
     queries = read_table(folder / "rows" / "queries.parquet", QUERIES)
     dev = queries.filter(pc.equal(queries["split"], DEV))
     rows = read_table(files[2], PER_QUERY)
     wanted = (pc.field("slice") == study.rule.slice) & (pc.field("measure") == study.rule.measure)
-    values = _values(rows.filter(wanted), arms, dev["query"].to_pylist())
+    noisy = {candidate.id for candidate in summary.candidates if candidate.noise}
+    values = _values(rows.filter(wanted), arms, dev["query"].to_pylist(), noisy)
     scored = ~np.isnan(values.mid).any(axis=1)
     values = ArmValues(values.low[scored], values.mid[scored], values.high[scored])
     clusters = np.array(dev["cluster"].to_pylist(), dtype=object)[scored].astype(str)
     cluster = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
     away = values.mid[:, 1:] - values.mid[:, :1]
     independent = len(set(clusters.tolist()))
-    if len(arms) < 2 or independent < FEWEST:
-        few = f"{independent} independent dev queries, and {FEWEST} are needed"
-        return f"it measured {len(arms)} candidates by this rule's measure on {few}"
+    if independent < FEWEST:
+        return f"it measured {independent} independent dev queries by this rule's measure, and {FEWEST} are needed"
     if not (away.std(axis=0) > SAME).all():
         return "differences of its candidates do not spread"
     widest = int(away.std(axis=0).argmax())
@@ -133,7 +143,7 @@ def _from_rows(study: Study, folder: Path) -> Supposition | str:
     spread = Spread(
         source="measured",
         sentence=f"measured on {len(away):,} dev queries, {independent:,} independent, in the result {folder.name}"
-        f"{changed}; of the candidates, the difference of {arms[1 + widest]} to {arms[0]} spreads most",
+        f"{changed}; cheapest first as there, {', '.join(arms)}, the difference of {arms[1 + widest]} to {arms[0]} spreads most",
         arms=len(arms),
         sd=float(away[:, widest].std()),
         unequal=float((np.abs(away[:, widest]) > SAME).mean()),
@@ -148,14 +158,17 @@ def _changed(study: Study, path: Path) -> str:
     return f" (whose {', '.join(other)} were others)" if other else ""
 
 
-def _values(rows: pa.Table, arms: list[str], queries: list[str]) -> ArmValues:
-    """(queries, arms) each, NaN where a query has no value; without recorded ties low and high are the value."""
+def _values(rows: pa.Table, arms: list[str], queries: list[str], noisy: Collection[str]) -> ArmValues:
+    """(queries, arms) each, NaN where a query has no value; without recorded ties low and high are the value.
+
+    noisy   arms whose recorded range is over noise of encoding too, which the rule does not take in: theirs is the value as well
+    """
     at = {name: i for i, name in enumerate(queries)}
     low, mid, high = (np.full((len(queries), len(arms)), np.nan) for _ in range(3))
     for row in rows.select(["candidate", "query", "value", "low", "high"]).to_pylist():
         if row["candidate"] in arms and row["query"] in at and row["value"] is not None:
             place = at[row["query"]], arms.index(row["candidate"])
             mid[place] = row["value"]
-            low[place] = row["value"] if row["low"] is None else row["low"]
-            high[place] = row["value"] if row["high"] is None else row["high"]
+            known = row["low"] is not None and row["candidate"] not in noisy
+            low[place], high[place] = (row["low"], row["high"]) if known else (row["value"], row["value"])
     return ArmValues(low, mid, high)

@@ -94,7 +94,7 @@ def _of_slice(pair: Pair, part: Slice) -> Iterator[Delta]:
 
 
 def _of_group(pair: Pair, group: Part, over: Mapping[str, Between]) -> list[Delta]:
-    """Every measure of one group; all its figures share their resamples, so that they compare."""
+    """Every measure of one group."""
     names = pair.study.measures
     found_pairs = [pair.pairs(group, name) for name in names]
     order = by_values(found_pairs, pair.study.queries.clusters(group.queries))

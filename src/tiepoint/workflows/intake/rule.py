@@ -58,7 +58,11 @@ def check_critical(file: StudyFile, queries: Queries, problems: Problems) -> Non
     if absent := [name.removeprefix(SUBGROUP) for name in unknown if name.startswith(SUBGROUP)]:
         many = "critical subgroup has" if len(absent) == 1 else "critical subgroups have"
         near = did_you_mean(absent[0], subgroups)
-        occur = f"subgroups that occur: {some(sorted(subgroups))}" if subgroups else "no query is of any subgroup"
+        occur = (
+            f"subgroups with an answered query: {some(sorted(subgroups))}"
+            if subgroups
+            else "no subgroup has an answered query"
+        )
         problems.add(
             f"{len(absent):,} {many} no query with an answer: {some(absent)}",
             where=where,
