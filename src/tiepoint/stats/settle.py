@@ -24,10 +24,11 @@ LIMIT = 1_000_000
 """More units than this are not looked for."""
 STEP, FURTHEST = 1.3, 4.0
 """The first ratio of the numbers that are tried, which grows as long as they lie on one side, and the largest."""
-NEAR = 1.1
+NEAR = 1.15
 """Two numbers this near to one another, of which one reaches POWER and one does not, are interpolated between."""
-WITHIN = 0.06
-"""Two standard errors of SAMPLES: what is interpolated is named unless its chance lies lower, since it jumps there."""
+WITHIN, JUMP = 0.06, 0.3
+"""Two standard errors of SAMPLES; where the chances of the two lie further apart than JUMP, what is interpolated is named only
+if its chance lies no lower than WITHIN below POWER."""
 DRAWN_EACH, DRAWN = 4, 4_000_000
 """Up to so many draws for each unit, and so many at all, drawing one by one is quicker than drawing how often each comes."""
 RESAMPLES = 100
@@ -158,7 +159,9 @@ def first_enough(chance: Callable[[int], float], start: int, least: int) -> int 
         tried = (number, chance(number))
         low, high = (low, tried) if tried[1] >= POWER else (tried, high)
     number = _between(low, high)
-    return number if number < high[0] and chance(number) >= POWER - WITHIN else high[0]
+    if number < high[0] and high[1] - low[1] > JUMP and chance(number) < POWER - WITHIN:
+        return high[0]
+    return min(number, high[0])
 
 
 def _between(low: tuple[int, float], high: tuple[int, float]) -> int:

@@ -94,23 +94,25 @@ def measure_run(study: Study, view: View, run: Run, measures: Sequence[Measure])
     tied = TiedRuns(graded, run, study.qrels)
     judged = parse(f"Judged@{parse(study.rule.measure).cutoff}")
     keep = scored(study, view)
-    columns = {str(m): m(graded).among(keep) for m in measures}
+    every = {str(m): m for m in (*measures, judged)}
+    columns = {name: m(graded).among(keep) for name, m in every.items()}
+    ties = {name: m.over_ties(columns[name], tied.at(m.cutoff)).among(keep) for name, m in every.items()}
     over_readable = {}
     if view.name == FILTERED:
         readable = graded.counting(study.qrels, view.readable)
         over_readable = {str(m): m(readable).among(~study.queries.no_answer) for m in measures if m.name == "recall"}
     return Measured(
         run=run,
-        columns=columns,
-        ties={str(m): m.over_ties(columns[str(m)], tied.at(m.cutoff)).among(keep) for m in measures},
+        columns={str(m): columns[str(m)] for m in measures},
+        ties={str(m): ties[str(m)] for m in measures},
         unjudged={
             str(m): m.over_ties_and_unjudged(columns[str(m)], graded, tied.at(m.cutoff)).among(keep)
             for m in measures
             if m.kind.decides
         },
         over_readable=over_readable,
-        judged=judged(graded).among(keep),
-        judged_ties=judged.over_ties(judged(graded), tied.at(judged.cutoff)).among(keep),
+        judged=columns[str(judged)],
+        judged_ties=ties[str(judged)],
         graded=graded,
         tied=tied if study.qrels.pooled else None,
         tied_pairs=tied.at(study.k).groups.pairs_at(study.k),

@@ -118,8 +118,9 @@ def _from_rows(study: Study, folder: Path) -> Supposition | str:
         return ""
     summary = result_json.parse(Summary, files[0].read_bytes(), where=str(files[0]))
     arms = list(summary.decision.order)
-    if summary.study != study.name or set(arms) != _walked(study):
-        return f"it measured the candidates {', '.join(sorted(arms)) or 'none'} of {summary.study}"
+    measured = sorted(c.id for c in summary.candidates if c.status == "measured" and c.embedder != RUN)
+    if summary.study != study.name or set(measured) != _walked(study):
+        return f"it measured the candidates {', '.join(measured) or 'none'} of {summary.study}"
     if len(arms) < 2:
         return "it measured one candidate, which differs from none"
     queries = read_table(folder / "rows" / "queries.parquet", QUERIES)
