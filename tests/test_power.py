@@ -240,7 +240,9 @@ def test_a_result_of_fewer_candidates_than_the_rule_walks_says_no_spread(tmp_pat
     (result / "result.json").write_text(json.dumps(summary), encoding="utf-8")
     (one, *_) = power(load_study(folder)).outlooks
     assert one.spread.source == "assumed"
-    assert f"{result.name}: it measured the candidates {summary['candidates'][0]['id']} of archive;" in one.spread.sentence
+    assert (
+        f"{result.name}: it measured the candidates {summary['candidates'][0]['id']} of archive;" in one.spread.sentence
+    )
 
 
 def test_ranges_that_noise_widened_are_not_the_rules(tmp_path: Path, command: Command) -> None:
