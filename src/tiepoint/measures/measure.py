@@ -52,9 +52,15 @@ class Column:
 
     @property
     def mean(self) -> float | None:
-        """sum(top) / sum(bottom) over the defined queries; None without one."""
-        top, bottom = (float(np.where(self.defined, of, 0.0).sum()) for of in (self.top, self.bottom))
-        return top / bottom if bottom > 0 else None
+        """sum(top) / sum(bottom) over the defined queries; None without one.
+
+        Added up in the order of the values, so that no order of the queries moves a bit; bottoms are counts, whose sums are
+        exact in any order.
+        """
+        top, bottom = (np.where(self.defined, of, 0.0) for of in (self.top, self.bottom))
+        top.sort()
+        total = float(bottom.sum())
+        return float(top.sum()) / total if total > 0 else None
 
     def take(self, queries: NDArray[np.int64]) -> Column:
         """The same column for some of the queries."""

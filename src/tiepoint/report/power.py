@@ -70,14 +70,14 @@ def _shown(one: Outlook, gap: float) -> str:
     """Which true losses the study's own number tells apart from the gap."""
     about = "about " if one.spread.source == "measured" else ""
     limit = f"under this spread none above {about}{upper(one.furthest)} is possible"
+    beyond = f"; {limit}" if gap >= one.furthest else ""
     shown = []
     if one.shown_inside is not None and one.shown_inside >= one.furthest:
-        shown.append(f"inside the gap every true loss; {limit}")
+        shown.append("inside the gap every true loss")
     elif one.shown_inside is not None:
         shown.append(f"inside the gap a true loss of at most {lower(one.shown_inside)}")
     if one.shown_outside is not None:
         shown.append(f"outside it a true loss of at least {upper(one.shown_outside)}")
-    beyond = f"; {limit}" if gap >= one.furthest and limit not in "".join(shown) else ""
     if not shown:
         return f"no true loss, however small or large, is shown four times in five to lie inside or outside the gap{beyond}"
     return f"four times in five they would show {', and '.join(shown)}{beyond}"

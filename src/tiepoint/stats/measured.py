@@ -41,15 +41,14 @@ class Measured:
         begin = np.arange(0, len(away), math.ceil(2 * len(away) * len(mix.size) / MOST_ROWS))
         first, around = (np.repeat(of, length)[begin] for of in (np.cumsum(length) - length, length))
         sums, units = np.zeros((len(begin), rows.shape[1])), []
-        arms = away.shape[1]
         for step in range(int(mix.size[-1])):
             sums = sums + rows[first + (begin - first + step) % around]
             if step + 1 in mix.size:
-                low, mid, high = (sums[:, part * arms : (part + 1) * arms] for part in range(3))
+                low, mid, high = np.split(sums, 3, axis=1)
                 units += [sums, -np.concatenate([high, mid, low], axis=1)]
         size = np.repeat(mix.size, 2 * len(begin))
         found, weight = np.unique(np.column_stack([size, np.concatenate(units)]), axis=0, return_counts=True)
-        low, mid, high = (found[:, 1 + part * arms : 1 + (part + 1) * arms] for part in range(3))
+        low, mid, high = np.split(found[:, 1:], 3, axis=1)
         return cls(Sampled.weighted(Units(found[:, 0], low, mid, high, mix.largest), weight.astype(np.float64), mix))
 
     @property

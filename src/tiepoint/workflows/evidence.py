@@ -16,7 +16,7 @@ from tiepoint.errors import InputError
 from tiepoint.measures import parse
 from tiepoint.measures.graded import UNJUDGED
 from tiepoint.measures.measure import Column
-from tiepoint.workflows.figures import ArmRun, Measured, mean_of
+from tiepoint.workflows.figures import ArmRun, Measured
 from tiepoint.workflows.slices import Slice, scored
 
 TEST = "test"
@@ -54,8 +54,8 @@ def evidence(
         largest=largest_cluster(study, part),
         split=split,
         excluded={r.id: f"{r.status}: {r.reason}" for r in results if r.status != "measured"},
-        bm25=mean_of(columns[bm25.id]),
-        runs={arm.id: mean_of(columns[arm.id]) for arm in arms if arm.id not in costs},
+        bm25=columns[bm25.id].mean,
+        runs={arm.id: columns[arm.id].mean for arm in arms if arm.id not in costs},
     )
 
 

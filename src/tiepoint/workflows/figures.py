@@ -168,7 +168,7 @@ def figures(study: Study, arms: Sequence[ArmRun], parts: Sequence[Slice]) -> dic
             measures={part.name: whole[part.name][arm.id] for part in parts},
             bounds={part.name: _bounds(arm, part, measures) for part in parts},
             over_readable_gold=over_readable[arm.id],
-            judged={part.name: mean_of(arm.views[part.view.name].judged.take(part.queries)) for part in parts},
+            judged={part.name: arm.views[part.view.name].judged.take(part.queries).mean for part in parts},
             ties={part.name: _ties(arm, part) for part in parts},
             failed_queries={part.name: _failed(arm, part) for part in parts},
             **grouped.get(arm.id, {}),
@@ -291,20 +291,9 @@ class _Stack:
 
     @property
     def means(self) -> list[float | None]:
-        """As mean_of, to the bit."""
+        """As Column.mean, to the bit."""
         top, bottom = np.sort(self.top, axis=1).sum(axis=1).tolist(), self.bottom.sum(axis=1).tolist()
         return [over / under if under > 0 else None for over, under in zip(top, bottom, strict=True)]
-
-
-def mean_of(column: Column) -> float | None:
-    """Column.mean, added up in the order of the values, so that no order of the queries moves a bit.
-
-    Bottoms are counts, whose sums are exact in any order.
-    """
-    top, bottom = (np.where(column.defined, of, 0.0) for of in (column.top, column.bottom))
-    top.sort()
-    total = float(bottom.sum())
-    return float(top.sum()) / total if total > 0 else None
 
 
 def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, Bounds]:
@@ -312,7 +301,7 @@ def _bounds(arm: ArmRun, part: Slice, measures: Sequence[Measure]) -> dict[str, 
     measured, chosen = arm.views[part.view.name], part.queries
 
     def mean(column: Column | None) -> float | None:
-        return None if column is None else mean_of(column.take(chosen))
+        return None if column is None else column.take(chosen).mean
 
     found = {}
     for name in map(str, measures):
