@@ -46,11 +46,11 @@ def judge(found: Findings, gates: Gates) -> GateResult | None:
     failing = [h for h in hypotheses if h.speaks_for == "fail"]
     lost = [d for d, h in zip(large, failing, strict=True) if h.rejected]
     if lost:
-        return GATE.result("fail", listed([_lost(d, tolerated) for d in lost]), threshold, hypotheses)
+        return GATE.result("fail", listed([_said(d, at_best(d), tolerated) for d in lost]), threshold, hypotheses)
     open_ = sorted((d for d in large if d not in held), key=lambda d: d.difference or 0.0)
     few = [d for d in groups if not d.enough]
     if open_ or few or found.small:
-        said = [listed([_sentence(d, tolerated) for d in open_])] if open_ else []
+        said = [listed([_said(d, at_worst(d), tolerated) for d in open_])] if open_ else []
         said += [_few(few)] if few else []
         said += (
             [f"{counted(found.small, 'group')} that may not be shown to these readers: {TELLING}"]
@@ -58,12 +58,7 @@ def judge(found: Findings, gates: Gates) -> GateResult | None:
             else []
         )
         return GATE.result("undecided", "; ".join(said), threshold, hypotheses)
-    return GATE.result("pass", listed([_sentence(d, tolerated) for d in large]), threshold, hypotheses)
-
-
-def _lost(delta: Delta, tolerated: float) -> str:
-    parts = (changed(delta), at_best(delta), too_few(delta, tolerated))
-    return f"{delta.group}: {', '.join(part for part in parts if part)}"
+    return GATE.result("pass", listed([_said(d, at_worst(d), tolerated) for d in large]), threshold, hypotheses)
 
 
 def _few(deltas: list[Delta]) -> str:
@@ -76,8 +71,9 @@ def _few(deltas: list[Delta]) -> str:
     return f"too few independent queries to decide: {', '.join(counts)}{more}"
 
 
-def _sentence(delta: Delta, tolerated: float) -> str:
-    parts = (changed(delta), at_worst(delta), too_few(delta, tolerated))
+def _said(delta: Delta, bound: str, tolerated: float) -> str:
+    """bound: at_worst or at_best of it."""
+    parts = (changed(delta), bound, too_few(delta, tolerated))
     return f"{delta.group}: {', '.join(part for part in parts if part)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ MOST_ROWS = 10_000
 HALVINGS = 12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """Differences less their mean, and with the other sign, drawn with chances that give the mean asked for.
 
@@ -56,9 +57,9 @@ class Measured:
         """How large the clusters are."""
         return self.centred.mix
 
-    @property
+    @cached_property
     def furthest(self) -> float:
-        """Found by halving, so a little less than it may be."""
+        """Found by halving, once, so a little less than it may be."""
         possible, not_ = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = (possible + not_) / 2
